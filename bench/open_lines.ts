@@ -45,6 +45,8 @@ const SETTLE_MS = 60_000;
 const PROBE_SECONDS = 20;
 const LISTS = 50;
 const MAX_MS = 3_600_000;
+const REPLY = '{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":' +
+  '{"role":"assistant","content":"Hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":12,"completion_tokens":4}}';
 const RESULTS = fileURLToPath(new URL("./RESULTS-open-lines.md", import.meta.url));
 
 /** Measures before, while and after so many lines are created, and again after a start with all of them. */
@@ -77,17 +79,9 @@ export async function benchOpenLines(
 
 /** A vendor that answers small requests, and never those of lines. */
 function startVendor() {
-  const reply = JSON.stringify({
-    id: "c",
-    object: "chat.completion",
-    created: 1,
-    model: "m",
-    choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }],
-    usage: { prompt_tokens: 12, completion_tokens: 4, total_tokens: 16 },
-  });
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     if (new URL(request.url).pathname.startsWith("/never")) await new Promise(() => {});
-    return new Response(reply, { headers: { "content-type": "application/json" } });
+    return new Response(REPLY, { headers: { "content-type": "application/json" } });
   });
   return { port: server.addr.port, [Symbol.asyncDispose]: () => Promise.race([server.shutdown(), sleep(1_000)]) };
 }
@@ -268,7 +262,7 @@ export function writeOpenLinesReport(
     "# A store with many open lines",
     `Written by \`deno run -A bench/open_lines.ts\` on ${new Date().toISOString().slice(0, 10)}: ${machine.cpu}, ` +
     `${machine.cores} cores, ${mebibytes(machine.memoryBytes)} MiB, ${machine.system}, Deno ${machine.deno}. Other ` +
-    "programs ran on the machine.",
+    "programs may have run on it, so compare the rows.",
     `One account creates ${figure(batches)} batches with ${
       figure(lines)
     } lines together, whose vendor never answers. ` +

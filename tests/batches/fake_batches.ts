@@ -17,7 +17,9 @@ interface FakeBatch {
 
 /** A vendor of batches in memory. A test says how it behaves. */
 export class FakeBatches implements BatchUpstream {
-  limits = { lines: 50_000, bytes: 1_000_000 };
+  limits: BatchUpstream["limits"] = { lines: 50_000, bytes: 1_000_000 };
+  /** Each letter of a text is an input. */
+  readonly inputsOf = ({ body }: BatchedCall): number => JSON.parse(new TextDecoder().decode(body)).text.length;
   readonly made: FakeBatch[] = [];
   readonly cancelled: string[] = [];
   /** What the next create does after the vendor has the batch. Default: it answers. */

@@ -16,6 +16,7 @@ import { StoredFiles } from "../../src/services/stored_files/stored_files.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { FakeBatches } from "./fake_batches.ts";
+import { FakeTasks } from "./fake_tasks.ts";
 
 /** What a line costs in a vendor's batch. */
 export const VENDOR_COST = 2n;
@@ -41,6 +42,7 @@ export async function openBatchStage(
   const credential = { keyId: key.id, accountId: "demo", limits: null, capture: null };
   const stored = new StoredFiles({ store, files, log: silentLog, retentionMs: () => null });
   const vendor = new FakeBatches(clock);
+  const tasks = new FakeTasks(store);
   const stage = { isBusy: false, ran: [] as string[], vendor, refused: 0, isFull: false };
   const textOf = ({ body }: LineRequest): string => JSON.parse(new TextDecoder().decode(body)).text;
   const parts: BatchParts = {
@@ -67,9 +69,9 @@ export async function openBatchStage(
             ? null
             : { requestId: "r", keyId: key.id, kind: "text" as const, model: "m", provider: "p", amount: VENDOR_COST },
         }),
-      refuse: (_endpoint, { status, message }) =>
+      refuse: (_line, { status, message }) =>
         Promise.resolve({
-          requestId: "",
+          requestId: "req_refused",
           status,
           body: new TextEncoder().encode(JSON.stringify({ error: { message } })),
           charge: null,
@@ -87,6 +89,7 @@ export async function openBatchStage(
       },
       isBusy: () => stage.isBusy,
     },
+    tasks,
     write: ({ id, status }) => ({ id, status }),
     countLines: () => {},
     maxLineBytes: () => 1_000_000,
@@ -123,6 +126,7 @@ export async function openBatchStage(
   return {
     ...stage,
     stage,
+    tasks,
     clock,
     store,
     stored,

@@ -35,6 +35,17 @@ Deno.test("vendors' batches: bytes are a limit, too, and a line that no batch ca
   assertEquals([(await at.read(id)).completed, (await at.read(id)).failed], [3, 1]);
 });
 
+Deno.test("vendors' batches: the inputs of lines are a limit, too, of vendors that have one", async () => {
+  await using at = await openBatchStage(() => ({}));
+  at.vendor.limits = { lines: 50, bytes: 1_000_000, inputs: 6 };
+  const id = await at.create(["aaa", "bbb", "cc", "dddd", "e"], true);
+  await at.run();
+  assertEquals(at.vendor.made.map(({ ids }) => ids.length), [2, 2, 1]);
+  at.vendor.end();
+  await at.runToEnd(id);
+  assertEquals((await at.read(id)).completed, 5);
+});
+
 Deno.test("vendors' batches: a create with an unknown outcome is sent again only if the vendor never lists it", async () => {
   await using at = await openBatchStage(() => ({}));
   at.vendor.onCreate = () => {

@@ -299,6 +299,36 @@ Deno.test("batches: another key gets 404, lists have pages, and keys are limited
   });
 });
 
+Deno.test("batches: what the lines of a batch were held for is free in the budget of its key when they are charged", async () => {
+  await withStage({}, async ({ admin, gateway }) => {
+    const fields = {
+      endpoint: "/v1/chat/completions",
+      requests: [{
+        custom_id: "a",
+        body: { model: "sandbox/chat-1", max_tokens: 500, messages: [{ role: "user", content: "Hello" }] },
+      }],
+    };
+    const trial = await callerOf(gateway.address, { authorization: `Bearer ${gateway.key}` })(
+      "POST",
+      "/v1/batches",
+      fields,
+      { "x-service-dry-run": "true" },
+    );
+    const amount = (1.5 * Number(trial.json.estimate.batch_cost)).toFixed(10);
+    const { json: key } = await admin("POST", "/admin/v1/accounts/demo/keys", { budget: { amount, per: "day" } });
+    const call = callerOf(gateway.address, { authorization: `Bearer ${key.secret}` });
+    for (let n = 0; n < 3; n++) {
+      const { json, status, text } = await call("POST", "/v1/batches", fields);
+      assertEquals(status, 202, text);
+      await stateOf(
+        "the batch has ended",
+        async () => (await call("GET", `/v1/batches/${json.id}`)).json.status,
+        (state) => state === "completed",
+      );
+    }
+  });
+});
+
 Deno.test("batches: requests in the create, in the form of OpenRouter, with a webhook at the end", async () => {
   await withStage({}, async ({ call, admin, ended, linesOf }) => {
     const { json: receiver } = await admin("POST", "/admin/v1/webhook-receivers", { account: "demo", minutes: 5 });
@@ -378,7 +408,7 @@ Deno.test("batches: wrong creates are refused with the field", async () => {
       completion_window: "24h",
     };
     const cases: [Record<string, unknown>, string][] = [
-      [{ endpoint: "/v1/videos" }, "endpoint"],
+      [{ endpoint: "/v1/rerank" }, "endpoint"],
       [{ completion_window: "1h" }, "completion_window"],
       [{ requests: [{}] }, "input_file_id"],
       [{ input_file_id: undefined }, "input_file_id"],

@@ -6,7 +6,7 @@ import { startScriptedUpstream, STREAM_HEAD, type VendorConnection } from "../su
 import { type CallerProtocol, CONTENT, MESSAGES, RESPONSES } from "./caller_protocols.ts";
 
 const MEGABYTE = 1_048_576;
-const IMAGE = { model: "stub/image-1", prompt: "a", quality: "low", size: "1024x1024", stream: true };
+const IMAGE_REQUEST = { model: "stub/image-1", prompt: "a", quality: "low", size: "1024x1024", stream: true };
 
 /** A gateway with a vendor that answers each request by a script after the head of a stream. */
 async function withVendor(
@@ -94,7 +94,7 @@ Deno.test("a stream with more finished images than a whole reply may have is end
     const response = await fetch(`${gateway.address}/v1/images/generations`, {
       method: "POST",
       headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
-      body: JSON.stringify(IMAGE),
+      body: JSON.stringify(IMAGE_REQUEST),
     });
     assertEquals(response.status, 502, await response.text());
     assert(sent < 8, `${sent} images were read`);
@@ -112,7 +112,7 @@ Deno.test("partial images that nobody ordered are not charged to a caller who le
     const response = await fetch(`${gateway.address}/v1/images/generations`, {
       method: "POST",
       headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
-      body: JSON.stringify({ ...IMAGE, partial_images: 2 }),
+      body: JSON.stringify({ ...IMAGE_REQUEST, partial_images: 2 }),
     });
     const reader = response.body?.getReader();
     await reader?.read();

@@ -1,6 +1,7 @@
 import { sleep, systemClock } from "../../src/platform/lib/basics/clock.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { PRICING } from "../support/gateway.ts";
+import { StepMeasure } from "../support/step_measure.ts";
 import { chatLine, withVendorBatches } from "./vendor_batch_stage.ts";
 
 interface Vendor {
@@ -100,6 +101,19 @@ for (const { model, create, list, read, refusesLater } of VENDORS) {
       const sum = paid.values().reduce((all, cost) => all + cost, 0);
       assertEquals([balance.toFixed(8), held], [(25 - sum).toFixed(8), 0]);
       assertEquals(countOf(create), 1);
+    });
+  });
+
+  Deno.test(`vendors' batches of ${model}: a result with far too many values is not parsed`, async () => {
+    await withVendorBatches(async ({ create: createBatch, ended }) => {
+      using measure = new StepMeasure();
+      const created = await createBatch([
+        chatLine("good", "Hello", model),
+        chatLine("bloated", "[[batch bloated]] Hello", model),
+      ]);
+      const batch = await ended(created.id);
+      assertEquals(batch.request_counts, { total: 2, completed: 1, failed: 1 });
+      assert(measure.maxLength < 500_000, `${measure.maxLength} characters were parsed`);
     });
   });
 

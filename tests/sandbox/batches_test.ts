@@ -66,6 +66,16 @@ Deno.test("openai sandbox: a batch that the vendor refuses, and files with mista
       const batch = await openai.batches.create({ ...CHAT_BATCH, input_file_id: await uploaded(openai, text) });
       assertEquals([batch.status, batch.errors?.data?.[0]?.code], ["failed", code]);
     }
+    const embeddings = chatLine("a", "", {
+      url: "/v1/embeddings",
+      body: { model: "e", input: Array(50_001).fill("a") },
+    });
+    const large = await openai.batches.create({
+      completion_window: "24h",
+      endpoint: "/v1/embeddings",
+      input_file_id: await uploaded(openai, embeddings),
+    });
+    assertEquals([large.status, large.errors?.data?.[0]?.code], ["failed", "too_many_tasks"]);
   });
 });
 

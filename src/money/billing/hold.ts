@@ -188,6 +188,43 @@ export function drawFromHold(
   return { commit: drawn, left: { ...after, reference } };
 }
 
+/** A piece of the work of a hold that gets a hold of its own. */
+export interface HoldSplit {
+  /** The part of the hold that was for this piece. It leaves the hold. */
+  readonly part: Money;
+  /** The hold of the piece, of the same account: at most the part. */
+  readonly into: Pick<NewHold, "reference" | "amount">;
+  /** The reference of the ledger entry of what is released. */
+  readonly entry: string;
+  /** Unix milliseconds by the store's clock. */
+  readonly now: number;
+  /** Further facts for the ledger, small. */
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Adds to a commit that a piece of work takes its part of an open hold over into a hold of its own. What it does not
+ * need is released. The rest only moves: it is held once before and once after, and the ledger has no entry for it.
+ *
+ * @returns The commit, and the hold as the commit leaves it, without its new version.
+ * @throws {HoldEndedError} If the hold has ended.
+ * @throws {RangeError} If the part exceeds the hold, or the new hold the part.
+ */
+export function splitHold(
+  commit: Commit,
+  hold: Hold,
+  { part, into: { reference: newReference, amount }, entry, detail, now }: HoldSplit,
+): { readonly commit: Commit; readonly left: Omit<Hold, "version"> } {
+  if (amount < 0n || amount > part) throw new RangeError(`Cannot hold ${amount} of a part of ${part}`);
+  const draw = { reference: entry, part: part - amount, row: null, detail };
+  const released = drawFromHold(commit, { ...hold, amount: hold.amount - amount }, [draw]);
+  const key = holdKey(newReference);
+  const { account } = hold;
+  const record: HoldRecord = { account, amount, state: "open", captured: 0n, openedAt: now, resolvedAt: null };
+  const added = { check: [{ key, version: null }], set: [{ key, value: record }] };
+  return { commit: mergeCommits(released.commit, added), left: released.left };
+}
+
 /**
  * Adds the end of a hold to a commit, of which {@linkcode drawFromHold} took all that was charged: the rest is
  * released.

@@ -14,12 +14,12 @@ const MAX_CLEAN_PATHS = 256;
 const MAX_KEPT_CHARACTERS = 256;
 
 /**
- * The most characters of a path, a model and a message that are searched and logged. Logs have fewer, and each character
- * of what anyone may send costs time.
+ * The most characters of a path, a model and a message that are searched and logged. Logs have fewer, and each of those
+ * that anyone may send costs time.
  */
 const MAX_CHARACTERS = { path: 1_000, model: 512, message: 4_000 };
 
-/** The beginning of the path as it was sent, with `[redacted]` in place of a key. Each segment is looked at by itself. */
+/** The beginning of the path as it was sent, with `[redacted]` in place of a key. Segments are looked at singly. */
 export function loggedPathOf({ sentPath }: Pick<RecordedArrival, "sentPath">): string {
   if (CLEAN_PATHS.has(sentPath)) return sentPath;
   const logged = sentPath.slice(0, MAX_CHARACTERS.path).split("/").map(withoutCredentials).join("/");
@@ -36,7 +36,7 @@ export function loggedModelOf({ model, servedModel }: Pick<RequestRecord, "model
   return model === null || servedModel !== null ? model : withoutCredentials(model.slice(0, MAX_CHARACTERS.model));
 }
 
-/** The beginning of the message of an error, which can repeat what the caller sent, with `[redacted]` in place of a key. */
+/** The beginning of an error's message, which can repeat what the caller sent, with `[redacted]` in place of a key. */
 export function loggedMessageOf({ message }: { readonly message: string | null }): string | null {
   return message === null ? null : withoutCredentials(message.slice(0, MAX_CHARACTERS.message));
 }

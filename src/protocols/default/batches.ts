@@ -20,6 +20,7 @@ import { batchTrialResponse } from "../batch_trial_response.ts";
 import { routesAt } from "../route_at.ts";
 import { writeServiceBatch } from "../service_batch.ts";
 import { readMetadata } from "../../services/videos/request/metadata.ts";
+import { dialectNameOf } from "./videos/video_dialects.ts";
 import { readLifetime } from "./stored_files.ts";
 
 /** The dependencies of the endpoints of batches. */
@@ -83,7 +84,8 @@ async function create(inbound: Inbound, parts: BatchRouteParts): Promise<Respons
   const { batches, authenticate, bodyLimits } = parts;
   const credential = await authenticate(inbound);
   const json = await readJsonObject(inbound, bodyLimits);
-  const batch = newBatchOf(json);
+  const client = dialectNameOf(inbound.request.headers);
+  const batch = { ...newBatchOf(json), ...client !== undefined && { client } };
   // A key needs the permission of the endpoint of the lines, too.
   const row = LINE_ENDPOINTS.get(batch.endpoint);
   if (credential.limits !== null && row !== undefined) checkAccess(credential.limits, row, inbound.remote);

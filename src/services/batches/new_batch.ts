@@ -1,11 +1,11 @@
 import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import type { StoreTime } from "../../platform/store/store_time.ts";
-import { type BatchRecord, COMPLETION_WINDOWS, NO_BATCH_USAGE } from "./records/batch.ts";
+import { type BatchRecord, COMPLETION_WINDOWS, hasTasks, NO_BATCH_USAGE } from "./records/batch.ts";
 import type { FileOwner } from "../stored_files/stored_files.ts";
 import type { ReadInput } from "./read_input.ts";
 
 /** A batch to be created. */
-export interface NewBatch extends Pick<BatchRecord, "protocol" | "betas" | "displayName"> {
+export interface NewBatch extends Pick<BatchRecord, "protocol" | "betas" | "client" | "displayName"> {
   /** The model of the batch, where a create names one. */
   readonly model?: string;
   readonly endpoint: string;
@@ -50,6 +50,7 @@ export function newRecordOf(
   const {
     protocol,
     betas,
+    client,
     displayName,
     model,
     endpoint,
@@ -65,6 +66,7 @@ export function newRecordOf(
     keyId: owner.keyId,
     ...protocol !== undefined && { protocol },
     ...betas !== undefined && { betas },
+    ...client !== undefined && hasTasks(batch) && { client },
     ...displayName !== undefined && { displayName },
     endpoint,
     inputFileId,

@@ -11,8 +11,10 @@ import { vendorContentNameOf } from "./records/vendor_batch.ts";
 import {
   batchIdsOfAccount,
   endedBatchIds,
+  lineTasksOf,
   readBatch,
   removeBatch,
+  removeLineTask,
   removeReplies,
   removeVendorBatch,
   vendorBatchesOf,
@@ -45,6 +47,7 @@ async function removeRun({ store, files }: Pick<BatchRemovalParts, "store" | "fi
     if (removed.length === 0) break;
     for (const { number, body } of removed) if (body === null) await files.remove(replyNameOf(id, number));
   }
+  for (const { number } of await lineTasksOf(store, id)) await store.commit(null, removeLineTask(id, number));
   for (const { number } of await vendorBatchesOf(store, id)) {
     await files.remove(vendorContentNameOf(id, number));
     await store.commit(null, removeVendorBatch(id, number));

@@ -26,10 +26,25 @@ export interface RouteParts {
   readonly random: () => number;
 }
 
+/** Where requests go that are lines of vendors' batches. They have no fallbacks, and the price of batches. */
+export interface BatchRouting {
+  /** The provider that has the line already; routing is over. Null for a line that is only checked. */
+  readonly fixed: Candidate | null;
+  /**
+   * Picks the provider whose batches take a line.
+   *
+   * @param candidates Those that may serve it, in the order of routing.
+   * @throws If there is none.
+   */
+  pick(model: Model, candidates: readonly Candidate[]): Candidate;
+}
+
 /** The dependencies of paid calls. */
 export interface CallParts extends RouteParts, SettlementParts {
   readonly meter: Meter;
   readonly clock: Clock;
+  /** Absent for requests that are sent by themselves. */
+  readonly batch?: BatchRouting;
   /** Limits the attempts at providers. Default: no limits. */
   readonly slots?: AttemptSlots;
   /** Ends calls without a response when the gateway stops. Default: they go on. */

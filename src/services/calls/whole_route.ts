@@ -2,6 +2,8 @@ import { highestReservation } from "../../money/billing/meter/highest_reservatio
 import { fixedReservation, type ReservationRule } from "../../money/billing/meter/meter.ts";
 import { costOf } from "../../money/billing/prices/tariff.ts";
 import type { Model } from "../../vendors/catalog/model.ts";
+import { BATCH_TIER } from "../../vendors/catalog/prices/price_conditions.ts";
+import { pricesIn } from "../../vendors/catalog/prices/price_list.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { Money } from "../../platform/lib/basics/money.ts";
 import type { Candidate } from "../../vendors/routing/candidates.ts";
@@ -38,7 +40,9 @@ export async function routeWholeCall<U, T>(
 ): Promise<WholeRoute<U>> {
   caller.record.model = call.modelName;
   const upstreams = await loadCapability(call, parts.providers);
-  const made = await makeOptions(call.models, (model) => optionFor(model, { call, caller, parts, upstreams }));
+  // A line of a batch has no fallbacks.
+  const models = parts.batch === undefined ? call.models : call.models.slice(0, 1);
+  const made = await makeOptions(models, (model) => optionFor(model, { call, caller, parts, upstreams }));
   const joined = joinOptions(made, { breaker: parts.breaker, accountId: caller.accountId });
   const reserve = highestReservation(
     joined.options.map(({ amount, bound }) => fixedReservation(amount, bound.tokens)),
@@ -82,10 +86,20 @@ function optionFor<U, T>(model: Model, { call, caller, parts, upstreams }: Optio
     mistake ??= found;
     return found === null;
   };
-  const { candidates } = routeOf(model, { accountId, headerPin, bodyPin, isAble, record }, parts);
+  const { batch } = parts;
+  const candidates = batch?.fixed
+    ? [batch.fixed]
+    : routeOf(model, { accountId, headerPin, bodyPin, isAble, record }, parts).candidates;
   if (candidates.length > 0) {
     const bound = call.boundOf(model);
-    return { model, candidates, bound, amount: costOf(bound.quantities, model.tariff) };
+    const to = batch === undefined ? { model, candidates } : batchedAt(model, batch.pick(model, candidates), caller);
+    return { ...to, bound, amount: costOf(bound.quantities, to.model.tariff) };
   }
   throw mistake ?? new GatewayError("route_error", `Cannot route: no provider of "${model.id}" ${call.capability}`);
+}
+
+/** A model with the prices of batches, at the provider that has the batch. */
+function batchedAt(model: Model, to: Candidate, { receivedAt: at }: WholeCaller): Pick<WholeOption, "model" | "candidates"> {
+  const { tariff } = pricesIn(model.prices, { at, promptTokens: 0, serviceTier: BATCH_TIER, region: null });
+  return { model: { ...model, tariff }, candidates: [to] };
 }

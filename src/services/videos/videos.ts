@@ -1,19 +1,20 @@
 import { Late } from "../../platform/lib/process/late.ts";
 import type { Model } from "../../vendors/catalog/model.ts";
 import { permittedCatalog } from "../../vendors/catalog/permitted_catalog.ts";
+import type { Money } from "../../platform/lib/basics/money.ts";
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import { type CountedRequest, type RateTerms, RequestRate } from "../../money/limits/request_rate.ts";
 import type { JobHandler } from "../../platform/store/job_runner.ts";
 import { type ContentChoice, locationsOf } from "./results/content.ts";
-import { createVideo } from "./create/create.ts";
+import { createVideo, TaskNotTakenError, type TaskWork } from "./create/create.ts";
 import { cancelVideo } from "./submit/cancel.ts";
 import type { DryRunResult } from "./create/dry_run.ts";
 import { type CreateKey, IdempotentCreates, type IdempotentTask } from "./create/idempotency.ts";
 import { MAX_COPIES } from "./results/copy_limiter.ts";
 import { mirrorHandler } from "./results/mirror.ts";
-import type { VideoCall } from "./create/plan.ts";
+import { planVideo, type VideoCall } from "./create/plan.ts";
 import { createPoller, type Poller } from "./polling/poller.ts";
-import { listOwnTasks, type OwnTaskFilter, type OwnTaskPageRequest } from "./tasks/own_tasks.ts";
+import { type EndedVideo, endedVideos, listOwnTasks, type OwnTaskFilter, type OwnTaskPageRequest } from "./tasks/own_tasks.ts";
 import { readTask, type VideoJobKind } from "./tasks/records.ts";
 import { taskNotFound } from "./tasks/video_errors.ts";
 import { purgeVideo } from "./upkeep/remove_task.ts";
@@ -64,6 +65,20 @@ export interface Videos {
   create(call: VideoCreate): Promise<CreatedVideo>;
   /** Dry run of a create request, see `dryRunVideo`. */
   dryRun(call: VideoCall): Promise<DryRunResult>;
+  /**
+   * The highest cost of a create request, whose media and balance are not checked.
+   *
+   * @throws {GatewayError} What is wrong with the request.
+   */
+  estimate(call: VideoCall): Promise<Money>;
+  /**
+   * Creates a task that is a part of other work. Returns whether that work took it.
+   *
+   * @throws {GatewayError} As a create request.
+   */
+  createFor(work: TaskWork, call: VideoCall): Promise<boolean>;
+  /** See {@linkcode endedVideos}. */
+  readEnded(ids: readonly string[]): Promise<ReadonlyMap<string, EndedVideo | null>>;
   /** Counts a poll of a task, see {@linkcode RequestRate}. */
   countPoll(keyId: string): Promise<CountedRequest>;
   /** Returns a task; throws `not_found`, also for a task of another credential. */
@@ -157,7 +172,7 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
     async create({ key, ...call }) {
       const tasks: VideoTask[] = [];
       const create = async () => {
-        const task = await createVideo(parts, call, key);
+        const task = await createVideo(parts, call, { key, work: null });
         tasks.push(task);
         return task.id;
       };
@@ -171,6 +186,17 @@ export function createVideos(given: VideoParts, limits: CallerLimits): Videos {
       const { dryRunVideo } = await dryRunModule.load();
       return await dryRunVideo(parts, call);
     },
+    estimate: async (call) => (await planVideo(parts, call)).price.estimate,
+    async createFor(work, call) {
+      try {
+        await createVideo(parts, call, { key: null, work });
+        return true;
+      } catch (error) {
+        if (error instanceof TaskNotTakenError) return false;
+        throw error;
+      }
+    },
+    readEnded: (ids) => endedVideos(parts, ids),
     countPoll(keyId) {
       if (limits.polling !== polling) limit = new RequestRate(parts.store, POLLING, polling = limits.polling);
       return limit.take(keyId);

@@ -156,3 +156,20 @@ Deno.test("event messages: the simulated vendor's encoding is the vendor's own",
     assertEquals(decoder.decode(body), payload);
   }
 });
+
+Deno.test("event messages: a long message in many pieces is moved no more often than its length says", () => {
+  const message = eventMessage("chunk", "x".repeat(2_000_000));
+  const { copyWithin } = Uint8Array.prototype;
+  let movedBytes = 0;
+  Uint8Array.prototype.copyWithin = function (this: Uint8Array<ArrayBuffer>, target, start, end) {
+    movedBytes += (end ?? this.length) - start;
+    return copyWithin.call(this, target, start, end) as typeof this;
+  };
+  try {
+    const pieces = Array.from({ length: 2_000 }, (_, nth) => message.subarray(1_001 * nth, 1_001 * (nth + 1)));
+    assertEquals(readAll(pieces).length, 1);
+  } finally {
+    Uint8Array.prototype.copyWithin = copyWithin;
+  }
+  assertEquals(movedBytes, 0);
+});

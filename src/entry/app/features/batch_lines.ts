@@ -2,29 +2,36 @@ import type { Meter } from "../../../money/billing/meter/meter.ts";
 import { CALLER_ENDPOINTS } from "../../../platform/endpoints/callers.ts";
 import type { ImageServices } from "./image_routes.ts";
 import type { WholeCallServices } from "./whole_call_routes.ts";
-import { ALL_LINE_ENDPOINTS, BATCH_LIMITS } from "../../../services/batches/records/batch.ts";
-import type {
-  LineNeeds,
-  LineReply,
-  LineRequest,
-  LineRunner,
-  RoutedLine,
-  VendorReply,
+import { BATCH_LIMITS, hasTasks } from "../../../services/batches/records/batch.ts";
+import {
+  isRefusedForNow,
+  type LineNeeds,
+  type LineReply,
+  type LineRequest,
+  type LineRunner,
+  type RoutedLine,
+  type VendorReply,
 } from "../../../services/batches/lines/line_runner.ts";
-import type { TextParts } from "../../../services/texts/plan/attempt.ts";
 import type { BatchedCall } from "../../../vendors/upstreams/contract/batch_upstream.ts";
-import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
-import { BatchChoice, capturing, hasBatches, mayBeBatched, replaying } from "./batched_calls.ts";
+import {
+  BatchChoice,
+  type BatchedParts,
+  batchedProviders,
+  capturing,
+  hasBatches,
+  mayBeBatched,
+  replaying,
+} from "./batched_calls.ts";
 import { EstimatingMeter, LineEstimate, LineMeter, VendorLineMeter } from "./line_meters.ts";
 import { jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
 import { spliceJson } from "../../../platform/lib/json/json.ts";
-import { addressOf, type Endpoint } from "../../../platform/endpoints/endpoint.ts";
+import { addressOf } from "../../../platform/endpoints/endpoint.ts";
 import { MESSAGE_VERSION } from "../../../platform/http/request/credentials.ts";
 import type { Inbound, Route } from "../../../platform/http/request/inbound.ts";
-import { type RequestObserver, RequestRecord } from "../../../platform/http/request/request_record.ts";
-import { newRequestId } from "../../../platform/lib/basics/ids.ts";
+import type { RequestObserver, RequestRecord } from "../../../platform/http/request/request_record.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
-import { errorRendererOf } from "../../../protocols/route_at.ts";
+import { estimateTask, type LineVideos } from "./line_tasks.ts";
+import { recordOf, refusedLine, rowOf } from "./line_records.ts";
 import { TextService } from "../../../services/texts/request/text_service.ts";
 import type { CacheFeature } from "../opening/caches.ts";
 import { createRequestFiles, createTextRoutes } from "./text_routes.ts";
@@ -44,16 +51,25 @@ export interface LineRunnerOptions {
   };
   /** Receives the record of each line, as that of a request. */
   readonly observer: RequestObserver | null;
+  readonly videos: LineVideos;
 }
+
+/** Lines besides text that vendors have batches of. */
+const WHOLE_LINES: ReadonlySet<string> = new Set([
+  CALLER_ENDPOINTS.createEmbeddings.path,
+  CALLER_ENDPOINTS.createModeration.path,
+  CALLER_ENDPOINTS.embedContent.path,
+]);
 
 /**
  * Answers lines by the handlers of the endpoints, so that a line is checked, routed, translated and priced as the same
  * request of a connection. Only the money differs: the batch has it already, and the line is charged with its reply.
  */
-export function createLineRunner({ current, observer }: LineRunnerOptions): LineRunner {
+export function createLineRunner({ current, observer, videos }: LineRunnerOptions): LineRunner {
   return {
     async estimate(line) {
       const { services } = current();
+      if (hasTasks(line)) return { part: await estimateTask(line, { services, videos }), route: null };
       const routed = await vendorNeeds(line, current());
       if (routed !== null) return routed;
       const record = recordOf(line, services, null);
@@ -72,9 +88,9 @@ export function createLineRunner({ current, observer }: LineRunnerOptions): Line
       const meter = new LineMeter(services.meter, part, services.log);
       return await settled(line, { ...current(), meter, record: recordOf(line, services, observer), signal });
     },
-    compose: (line) => composed(line, current()),
+    compose: (line) => composed(line, { ...current(), observer }),
     answer: (line, reply) => answered(line, reply, { ...current(), observer }),
-    refuse: (endpoint, error) => refusal(endpoint, error, newRequestId(current().services.clock.now())),
+    refuse: (line, error) => refusedLine(line, error, recordOf(line, current().services, observer)),
     async batchesOf(provider) {
       const { batches } = current().services.providers.get(provider)?.capabilities ?? {};
       return batches === undefined ? null : await batches.load();
@@ -95,37 +111,32 @@ async function settled(
     record.status = status;
     return { requestId, status, body, charge: meter.charged };
   } catch (thrown) {
-    const error = toCallerError(thrown);
-    record.status = error.status;
-    record.code = error.code;
-    record.message = error.details.loggedMessage ?? error.message;
-    record.provider ??= error.details.provider ?? null;
-    return { ...await refusal(line.endpoint, error, requestId), charge: meter.charged };
+    record.hold();
+    return { ...await refusedLine(line, toCallerError(thrown), record), charge: meter.charged };
   } finally {
     record.respondedAt = services.clock.now();
     record.release();
   }
 }
 
-/** The reply to a line that fails. It costs nothing. */
-async function refusal(endpoint: string, error: GatewayError, requestId: string): Promise<LineReply> {
-  const render = errorRendererOf(rowOf(endpoint));
-  const body = new Uint8Array(await render(error, requestId).arrayBuffer());
-  return { requestId, status: error.status, body, charge: null };
-}
-
 /** What a line needs in a batch of its vendor; null if no vendor of it has batches, or it is invalid. */
 async function vendorNeeds(line: LineRequest, current: LineGateway): Promise<LineNeeds | null> {
   const { services, features } = current;
-  const { providers, catalog } = features.texts.parts;
-  if (!isTextLine(line) || !hasBatches(providers)) return null;
+  const { providers, breaker, catalog } = features.texts.parts;
+  if (!isBatchedLine(line) || !hasBatches(providers)) return null;
   // A check of the whole line takes as long as that for a request by itself, which follows.
   const named = line.model === undefined ? null : catalog.at(services.clock.now()).named(line.model);
   if (named !== null && !mayBeBatched(named.model, providers)) return null;
   const batch = new BatchChoice(providers);
   const record = recordOf(line, services, null);
   try {
-    await answer(line, { ...current, meter: new EstimatingMeter(), record, signal: null, textParts: { batch } });
+    await answer(line, {
+      ...current,
+      meter: new EstimatingMeter(),
+      record,
+      signal: null,
+      callParts: { batch, breaker, providers: isTextLine(line) ? providers : batchedProviders(providers) },
+    });
     return null;
   } catch (error) {
     const { route } = batch;
@@ -138,18 +149,21 @@ async function vendorNeeds(line: LineRequest, current: LineGateway): Promise<Lin
 
 async function composed(
   { request, route }: RoutedLine,
-  current: LineGateway,
+  current: LineGateway & Pick<LineRunnerOptions, "observer">,
 ): Promise<{ readonly call: BatchedCall } | { readonly reply: LineReply }> {
   const { services, features } = current;
   const record = recordOf(request, services, null);
-  const { textParts, sent } = capturing(route, features.texts.parts);
+  const { callParts, sent } = capturing(route, features.texts.parts);
   try {
-    await answer(request, { ...current, meter: new VendorLineMeter(services.log), record, signal: null, textParts });
+    await answer(request, { ...current, meter: new VendorLineMeter(services.log), record, signal: null, callParts });
     throw new Error("The line was answered without its vendor");
   } catch (thrown) {
     const call = sent();
     if (call !== null) return { call };
-    return { reply: await refusal(request.endpoint, toCallerError(thrown), record.arrival.requestId) };
+    const error = toCallerError(thrown);
+    // One that can be written later gets another record then.
+    const observer = isRefusedForNow({ status: error.status, charge: null }) ? null : current.observer;
+    return { reply: await refusedLine(request, error, recordOf(request, services, observer)) };
   } finally {
     record.release();
   }
@@ -162,29 +176,14 @@ async function answered(
 ): Promise<LineReply> {
   const { services, features, observer } = current;
   const meter = new VendorLineMeter(services.log);
-  const textParts = replaying(route, reply, features.texts.parts);
+  const callParts = replaying(route, reply, features.texts.parts);
   return await settled(request, {
     ...current,
     meter,
     record: recordOf(request, services, observer),
     signal: null,
-    textParts,
+    callParts,
   });
-}
-
-function recordOf(
-  { endpoint, credential: { accountId, keyId } }: LineRequest,
-  { clock }: OwnedServices,
-  observer: RequestObserver | null,
-): RequestRecord {
-  const receivedAt = clock.now();
-  const requestId = newRequestId(receivedAt);
-  const arrival = { requestId, receivedAt, method: "POST", sentPath: endpoint, path: endpoint, remote: "" };
-  const record = new RequestRecord(arrival, observer);
-  record.endpoint = endpoint;
-  record.accountId = accountId;
-  record.keyId = keyId;
-  return record;
 }
 
 /** The gateway that a line meets. */
@@ -196,7 +195,7 @@ interface LineCall extends LineGateway {
   /** Ends the call; null for a line that is not sent. */
   readonly signal: AbortSignal | null;
   /** What differs for a line of a vendor's batch. */
-  readonly textParts?: Partial<TextParts>;
+  readonly callParts?: BatchedParts;
 }
 
 async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply, "status" | "body">> {
@@ -244,16 +243,21 @@ function isTextLine({ endpoint }: Pick<LineRequest, "endpoint">): boolean {
   return rowOf(endpoint).format !== undefined;
 }
 
+/** Whether vendors have batches of such lines. */
+function isBatchedLine(line: Pick<LineRequest, "endpoint">): boolean {
+  return isTextLine(line) || WHOLE_LINES.has(line.endpoint);
+}
+
 async function routeOf(
   { endpoint: path, credential, onFiles }: LineRequest,
-  { services, features, meter, textParts }: LineCall,
+  { services, features, meter, callParts }: LineCall,
 ): Promise<Route> {
   const { textBodyBytes, bodyIdleMs: idleMs } = services.config.limits;
   const authenticate = () => credential;
   const routes = !isTextLine({ endpoint: path })
-    ? await mediaRoutes(path, { ...services, authenticate, meter })
+    ? await mediaRoutes(path, { ...services, authenticate, meter, ...callParts })
     : createTextRoutes({
-      turns: new TextService({ ...features.texts.parts, meter, ...textParts }),
+      turns: new TextService({ ...features.texts.parts, meter, ...callParts }),
       caches: features.caches.caches,
       authenticate,
       bodyLimits: { capBytes: textBodyBytes, idleMs },
@@ -279,11 +283,4 @@ function addressed(
   const { outline, bytes, scan } = jsonObjectOf(body);
   const params = { model: String(outline.model) };
   return { path: addressOf(row, params), params, body: spliceJson(bytes, scan, { remove: ["model"] }).joined() };
-}
-
-/** @throws {Error} If no batch has lines of the endpoint. */
-function rowOf(path: string): Endpoint {
-  const row = ALL_LINE_ENDPOINTS.get(path);
-  if (row === undefined) throw new Error(`No route answers the lines of ${path}`);
-  return row;
 }

@@ -3,7 +3,8 @@ import { failureKindOf } from "../../../vendors/upstreams/call/failure.ts";
 import { holdRequest } from "../../../platform/lib/basics/held.ts";
 import { JoinedBytes } from "../../../platform/lib/bytes/joined_bytes.ts";
 import { parsedOrNull } from "../../../conversation/neutral/wire_value.ts";
-import type { BatchRouting, TextParts } from "../../../services/texts/plan/attempt.ts";
+import type { BatchRouting, CallParts } from "../../../services/calls/paid_call.ts";
+import { exchangeJson } from "../../../vendors/upstreams/call/outbound_json.ts";
 import type { BatchRoute, VendorReply } from "../../../services/batches/lines/line_runner.ts";
 import type { Model } from "../../../vendors/catalog/model.ts";
 import { BATCH_TIER } from "../../../vendors/catalog/prices/price_conditions.ts";
@@ -22,6 +23,27 @@ class UnbatchedError extends Error {
 /** Whether any provider has batches. */
 export function hasBatches(providers: ReadonlyMap<string, Provider>): boolean {
   return providers.values().some(({ capabilities }) => capabilities.batches !== undefined);
+}
+
+/** What differs for a call that is a line of a vendor's batch. */
+export type BatchedParts = Pick<CallParts, "batch" | "providers" | "breaker">;
+
+/** The providers with what their batches take, and without what they do not. */
+export function batchedProviders(providers: ReadonlyMap<string, Provider>): ReadonlyMap<string, Provider> {
+  const known = batchedProvidersOf.get(providers);
+  if (known !== undefined) return known;
+  const batched = new Map([...providers].map(([id, provider]) => [id, withBatched(provider, provider.outbound)]));
+  batchedProvidersOf.set(providers, batched);
+  return batched;
+}
+
+/** By the providers of a configuration, since every line of a batch asks. */
+const batchedProvidersOf = new WeakMap<ReadonlyMap<string, Provider>, ReadonlyMap<string, Provider>>();
+
+/** Requests for anything but text are sent by capabilities, which have the client that they were made with. */
+function withBatched(provider: Provider, outbound: Outbound): Provider {
+  const { embeddings: _e, moderations: _m, ...others } = provider.capabilities;
+  return { ...provider, outbound, capabilities: { ...others, ...others.batched?.(outbound) } };
 }
 
 /** Whether the batches of any vendor may take a line that names a model. */
@@ -59,20 +81,20 @@ export class BatchChoice implements BatchRouting {
 /** What a line is written with that is not sent by itself, and a function that returns what would have been sent. */
 export function capturing(
   route: BatchRoute,
-  parts: TextParts,
-): { readonly textParts: Partial<TextParts>; readonly sent: () => BatchedCall | null } {
+  parts: CallParts,
+): { readonly callParts: BatchedParts; readonly sent: () => BatchedCall | null } {
   let captured: BatchedCall | null = null;
-  const textParts = partsAt(route, parts, () => ({
+  const callParts = partsAt(route, parts, () => ({
     async send({ path, headers, body }) {
       captured ??= { path, headers, body: await bytesOf(body) };
       throw new Error("The request is a line of a batch");
     },
   }));
-  return { textParts, sent: () => captured };
+  return { callParts, sent: () => captured };
 }
 
 /** What a line is answered with from the reply that its vendor gave in a batch. */
-export function replaying(route: BatchRoute, reply: VendorReply, parts: TextParts): Partial<TextParts> {
+export function replaying(route: BatchRoute, reply: VendorReply, parts: CallParts): BatchedParts {
   let isUsed = false;
   return partsAt(route, parts, (outbound) => ({
     send(call) {
@@ -87,14 +109,19 @@ export function replaying(route: BatchRoute, reply: VendorReply, parts: TextPart
 /** The parts of one line, for one provider whose vendor is not called. */
 function partsAt(
   { provider: id, model }: BatchRoute,
-  { providers }: TextParts,
+  { providers }: CallParts,
   sending: (outbound: Outbound) => Pick<Outbound, "send">,
-): Partial<TextParts> {
+): BatchedParts {
   const candidate: Candidate = { provider: id, model, weight: 1 };
   const provider = providers.get(id);
   const changed = new Map(providers);
   if (provider !== undefined) {
-    changed.set(id, { ...provider, outbound: { ...provider.outbound, ...sending(provider.outbound) } });
+    const outbound: Outbound = {
+      ...provider.outbound,
+      ...sending(provider.outbound),
+      json: (method, path, body, read, options = {}) => exchangeJson(outbound, { method, path, body, read, options }),
+    };
+    changed.set(id, withBatched(provider, outbound));
   }
   return { batch: { fixed: candidate, pick: () => candidate }, providers: changed, breaker: IDLE_BREAKER };
 }

@@ -12,13 +12,14 @@ import { writeBatch } from "../../../protocols/default/batches.ts";
 import { writeMessageBatch } from "../../../protocols/message/batches.ts";
 import { createJobRunner, type JobRunner } from "../../../platform/store/job_runner.ts";
 import type { Webhooks } from "../../../services/webhooks/webhooks.ts";
+import { createLineTasks } from "./line_tasks.ts";
 import { createLineRunner, type LineRunnerOptions } from "./batch_lines.ts";
 import type { OwnedServices } from "../opening/own.ts";
 import type { Sweep } from "../jobs/retention.ts";
 import { createStoredFiles } from "../opening/stored_files.ts";
 
 /** What {@linkcode createBatchFeature} needs beside the services. */
-export interface BatchFeatureOptions extends Pick<LineRunnerOptions, "current"> {
+export interface BatchFeatureOptions extends Pick<LineRunnerOptions, "current" | "videos"> {
   /** Gives the gateway's own address without a final slash. */
   readonly baseUrl: () => string;
   readonly egress: EgressPolicy;
@@ -49,7 +50,8 @@ const MAX_RUNS = 32;
 /** Builds batches. They last as long as the process, and use the active configuration. */
 export function createBatchFeature(services: OwnedServices, options: BatchFeatureOptions): BatchFeature {
   const { store, files, meter, clock, log, config: { retention } } = services;
-  const { current, egress, isTestReceiver, webhooks } = options;
+  const { current, videos, egress, isTestReceiver, webhooks } = options;
+  const observer = observerOf(services);
   const parts: BatchParts = {
     store,
     files: files.results,
@@ -59,7 +61,8 @@ export function createBatchFeature(services: OwnedServices, options: BatchFeatur
     log,
     egress,
     isTestReceiver,
-    runner: createLineRunner({ current, observer: observerOf(services) }),
+    runner: createLineRunner({ current, videos, observer }),
+    tasks: createLineTasks({ services: () => current().services, videos, observer }),
     write: (batch) => WRITERS[batch.protocol ?? "default"](batch, options.baseUrl()),
     countLines: services.counts.lines.count,
     maxLineBytes: () => Math.min(current().services.config.limits.textBodyBytes, BATCH_LIMITS.lineBytes),

@@ -127,6 +127,7 @@ export function createLastingFeatures(
     const { createBatchFeature } = await import("./batches.ts");
     return createBatchFeature(services, {
       current: inForce,
+      videos: videos.videos,
       baseUrl: () => state.baseUrl,
       egress,
       isTestReceiver,

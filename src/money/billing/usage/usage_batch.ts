@@ -46,7 +46,8 @@ export class UsageBatch {
   /** Adds an entry. */
   add(entry: StoredLedgerEntry): void {
     for (const item of usageItemsOf(entry)) this.#addItem(item);
-    if (entry.operation !== "charge") this.#addHeld(entry);
+    // A charge of a line of a batch takes its part out of what the batch holds. Other charges hold nothing.
+    this.#addHeld(entry);
   }
 
   /** The changes of stored values. Each must be made once. */

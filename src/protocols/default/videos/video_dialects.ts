@@ -46,11 +46,24 @@ const OPENAI_AGENT = /^(Async)?(Azure)?OpenAI\//;
 /** `speakeasy-sdk/typescript 1.3.19 … @openrouter/sdk`, `speakeasy-sdk/python … openrouter`. */
 const OPENROUTER_AGENT = /^speakeasy-sdk\/.*\bopenrouter\b/;
 
+/** The dialects that differ from that of all other clients, by their names in stored records. */
+const NAMED: ReadonlyMap<string, VideoDialect> = new Map([["openai", OPENAI], ["openrouter", OPENROUTER]]);
+
 /** The dialect of the client that sent these headers. */
 export function dialectOf(headers: Headers): VideoDialect {
+  return dialectNamed(dialectNameOf(headers));
+}
+
+/** The name of the dialect of the client that sent these headers; undefined for that of all other clients. */
+export function dialectNameOf(headers: Headers): string | undefined {
   const agent = headers.get("user-agent") ?? "";
-  if (OPENAI_AGENT.test(agent) || headers.has("x-stainless-lang")) return OPENAI;
-  return OPENROUTER_AGENT.test(agent) ? OPENROUTER : DEFAULT;
+  if (OPENAI_AGENT.test(agent) || headers.has("x-stainless-lang")) return "openai";
+  return OPENROUTER_AGENT.test(agent) ? "openrouter" : undefined;
+}
+
+/** The dialect of a name; that of all other clients for none. */
+export function dialectNamed(name: string | undefined): VideoDialect {
+  return NAMED.get(name ?? "") ?? DEFAULT;
 }
 
 /** A task in the type of OpenAI's clients. Source: OpenAI API reference, "The video object". */

@@ -34,14 +34,17 @@ export function answerContentBatch(call: Call, api: VendorApi): Promise<Response
   if (method === "POST" && path === "/upload/files") return upload(call);
   const [, name = "", download] = /^\/(?:download\/)?(files\/[\w-]+)(:download)?$/.exec(path) ?? [];
   if (filesIn(call).has(name)) return answerFile(call, name, download !== undefined);
-  const model = /^\/models\/(.+):batchGenerateContent$/.exec(path)?.[1];
-  if (method === "POST" && model !== undefined) return create(call, api, decodeURIComponent(model));
-  const [, id, verb] = /^\/(batches(?:\/[\w-]+)?)(:cancel)?$/.exec(path) ?? [];
+  const [, model, verb = ""] = /^\/models\/(.+):(batchGenerateContent|asyncBatchEmbedContent)$/.exec(path) ?? [];
+  if (method === "POST" && model !== undefined) {
+    const lineVerb = verb === "batchGenerateContent" ? "generateContent" : "embedContent";
+    return create(call, api, { model: decodeURIComponent(model), lineVerb });
+  }
+  const [, id, cancels] = /^\/(batches(?:\/[\w-]+)?)(:cancel)?$/.exec(path) ?? [];
   if (id === undefined) return null;
   if (id === "batches") return list(call, api);
   const batch = ownBatches(call).find((each) => each.id === id);
   if (batch === undefined) throw new SimulatedError(404, `Requested entity was not found: ${id}`);
-  if (method === "POST" && verb !== undefined) return cancel(batch, call);
+  if (method === "POST" && cancels !== undefined) return cancel(batch, call);
   if (method === "DELETE") return remove(batch);
   return method === "GET" ? written(batch, call, api) : null;
 }
@@ -101,13 +104,19 @@ function fileObject(call: Call, name: string) {
   };
 }
 
-async function create(call: Call, api: VendorApi, model: string): Promise<Response> {
+/** The model of a batch, and what its lines ask of it. */
+interface Asked {
+  readonly model: string;
+  readonly lineVerb: "generateContent" | "embedContent";
+}
+
+async function create(call: Call, api: VendorApi, { model, lineVerb }: Asked): Promise<Response> {
   const { batch: sent } = bodyOf(call, UNREADABLE);
   const { displayName, inputConfig } = isObject(sent) ? sent : {};
   if (typeof displayName !== "string" || displayName === "") throw invalid("batch.displayName must be set");
   const { fileName, requests } = isObject(inputConfig) ? inputConfig : {};
   if (call.text.length > MAX_INLINE_BYTES) throw invalid("Request payload size exceeds the limit: 20000000 bytes");
-  const path = `/v1beta/models/${model}:generateContent`;
+  const path = `/v1beta/models/${model}:${lineVerb}`;
   const lines = typeof fileName === "string" ? linesOf(textOf(call, fileName), path) : inlineLinesOf(requests, path);
   const id = `batches/${call.vendors.nextId()}`;
   const batch = makeBatch(call, { id, lines, request: { displayName, model: `models/${model}` } });

@@ -28,6 +28,8 @@ const ENDPOINTS: ReadonlySet<unknown> = new Set([
 ]);
 const MAX_LINES = 50_000;
 const MAX_BYTES = 200_000_000;
+/** Of all lines of a batch of embeddings. */
+const MAX_INPUTS = 50_000;
 const MAX_PAGE = 100;
 const DAY_SECONDS = 86_400;
 
@@ -86,6 +88,7 @@ function linesOf(text: string, endpoint: string): { readonly lines: SimulatedLin
   const errors: LineMistake[] = [];
   const ids = new Set<unknown>();
   const models = new Set<unknown>();
+  let inputs = 0;
   for (const [index, line] of text.split("\n").entries()) {
     if (line.trim() === "") continue;
     const note = (code: string, message: string) => errors.push({ code, message, line: index + 1 });
@@ -104,14 +107,21 @@ function linesOf(text: string, endpoint: string): { readonly lines: SimulatedLin
     if (body.stream === true || body.background === true) note("invalid_request", "Streams are not supported.");
     ids.add(id);
     models.add(body.model);
+    if (endpoint === "/v1/embeddings") inputs += inputsIn(body.input);
     lines.push({ id, path: endpoint, text: JSON.stringify(body) });
   }
   const whole = (code: string, message: string) => errors.push({ code, message, line: null });
   if (lines.length === 0) whole("empty_file", "The file is empty.");
   if (lines.length > MAX_LINES) whole("too_many_tasks", `A batch has at most ${MAX_LINES} requests.`);
+  if (inputs > MAX_INPUTS) whole("too_many_tasks", `A batch of embeddings has at most ${MAX_INPUTS} inputs.`);
   if (text.length > MAX_BYTES) whole("file_too_large", `A file of a batch has at most ${MAX_BYTES} bytes.`);
   if (models.size > 1) whole("mismatched_model", "All requests of a batch must name one model.");
   return { lines, errors };
+}
+
+/** A list of numbers is one input: the ids of its tokens. */
+function inputsIn(input: unknown): number {
+  return Array.isArray(input) && typeof input[0] !== "number" ? input.length : 1;
 }
 
 async function list(call: Call, api: VendorApi): Promise<Response> {

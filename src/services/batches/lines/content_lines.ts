@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import { writeError } from "../../../conversation/codecs/content/caller/error.ts";
 import { RPC_CODES, rpcCodeOf } from "../../../conversation/codecs/content/shared/rpc_codes.ts";
 import { jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
@@ -39,7 +38,6 @@ export function contentLines(model: string, isInline: boolean): LineFormat {
     hasUniqueIds: !isInline,
     requestField: "request",
     inputFields: { list: LIST, file: FILE },
-    writeError,
     results: {
       answered({ customId, status }, body) {
         const head = Buffer.from(`{${headOf(customId, isInline)}"${isSuccess({ status }) ? "response" : "error"}":`);

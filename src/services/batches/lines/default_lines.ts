@@ -1,4 +1,3 @@
-import { defaultErrorFields } from "../../../conversation/parts/reply/default_error.ts";
 import { readInputLine } from "./input_lines.ts";
 import type { LineFormat } from "./line_format.ts";
 
@@ -8,6 +7,5 @@ export const DEFAULT_LINES: LineFormat = {
   hasUniqueIds: true,
   inputFields: { list: "requests", file: "input_file_id" },
   requestField: null,
-  writeError: (error) => ({ error: defaultErrorFields(error) }),
   results: null,
 };

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { GatewayError, invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import { type JsonBody, jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
 import type { Money } from "../../../platform/lib/basics/money.ts";
-import { BATCH_LIMITS } from "../records/batch.ts";
+import { BATCH_LIMITS, type BegunLines } from "../records/batch.ts";
 import type { BatchRoute } from "./line_runner.ts";
 import { splitLines } from "./split_lines.ts";
 
@@ -109,6 +109,19 @@ export function writeStoredLine({ part, customId, route, body }: Omit<StoredLine
 export async function* storedLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StoredLine> {
   let number = 0;
   for await (const line of linesOf(chunks, Infinity)) yield readStoredLine(line, ++number);
+}
+
+/** Reads stored lines after the first ones, each with the bytes of all lines up to its end. */
+export async function* placedLines(
+  chunks: AsyncIterable<Uint8Array>,
+  { lines, bytes }: BegunLines,
+): AsyncGenerator<{ readonly line: StoredLine; readonly end: number }> {
+  let number = lines;
+  let end = bytes;
+  for await (const line of linesOf(chunks, Infinity)) {
+    end += line.length + 1;
+    yield { line: readStoredLine(line, ++number), end };
+  }
 }
 
 /** Reads a line that {@linkcode writeStoredLine} wrote. */

@@ -1,4 +1,3 @@
-import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import type { SettledLine } from "../records/batch.ts";
 import type { InputLine } from "./input_lines.ts";
 
@@ -23,8 +22,6 @@ export interface LineFormat {
   readonly requestField: string | null;
   /** The fields of a create that have the lines, or name their file. */
   readonly inputFields: { readonly list: string; readonly file: string };
-  /** Writes a refusal that no endpoint wrote, as an endpoint would. */
-  writeError(error: GatewayError, requestId: string): object;
   /**
    * Writes the single file of results, which has all lines in the order of the input. Null: the batch has an output
    * file and an error file.

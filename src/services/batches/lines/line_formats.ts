@@ -1,5 +1,3 @@
-import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
-import type { LineReply } from "./line_runner.ts";
 import type { BatchProtocol, BatchRecord } from "../records/batch.ts";
 import { contentLines } from "./content_lines.ts";
 import { DEFAULT_LINES } from "./default_lines.ts";
@@ -14,12 +12,6 @@ export interface LineFormatFacts extends Pick<BatchRecord, "protocol" | "inputFi
 /** The format of the lines of a batch. */
 export function lineFormatOf({ protocol = "default", inputFileId, model }: LineFormatFacts): LineFormat {
   return FORMATS[protocol]({ inputFileId, model });
-}
-
-/** The reply to a line whose key may not be used any more. */
-export function keyRefusalOf(error: GatewayError, facts: LineFormatFacts): LineReply {
-  const body = new TextEncoder().encode(JSON.stringify(lineFormatOf(facts).writeError(error, "")));
-  return { requestId: "", status: error.status, body, charge: null };
 }
 
 const FORMATS: Readonly<Record<BatchProtocol, (facts: LineFormatFacts) => LineFormat>> = {

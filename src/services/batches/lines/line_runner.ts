@@ -19,8 +19,15 @@ export interface LineRequest {
   readonly onFiles?: (bytes: number) => void;
 }
 
+/** A line that is answered without being run. */
+export interface RefusedLine extends Pick<LineRequest, "endpoint"> {
+  /** The key of the batch, which may be revoked. */
+  readonly credential: Pick<Credential, "accountId" | "keyId">;
+}
+
 /** The reply to a line. */
 export interface LineReply {
+  /** The log of requests has it: every line of a results file is found there. */
   readonly requestId: string;
   /** The HTTP status. */
   readonly status: number;
@@ -91,8 +98,11 @@ export interface LineRunner {
   compose(line: RoutedLine): Promise<{ readonly call: BatchedCall } | { readonly reply: LineReply }>;
   /** Answers a line from its vendor's reply, without a further call. Never throws what an endpoint answers. */
   answer(line: RoutedLine, reply: VendorReply): Promise<LineReply>;
-  /** The reply to a line that fails for a reason of its batch. */
-  refuse(endpoint: string, error: GatewayError): Promise<LineReply>;
+  /**
+   * The reply to a line that is not run, for a reason of its batch: its key, its provider or its vendor's batch. It is
+   * logged as a request that was refused.
+   */
+  refuse(line: RefusedLine, error: GatewayError): Promise<LineReply>;
   /** The batches of a provider; null if it has none any more. */
   batchesOf(provider: string): Promise<BatchUpstream | null>;
   /** Whether interactive requests wait for a provider, so that lines should not begin. */

@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import { writeError } from "../../../conversation/codecs/messages/caller/error.ts";
 import { jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import { oneLine, requestIn, valueOf } from "./input_lines.ts";
@@ -27,7 +26,6 @@ export const MESSAGE_LINES: LineFormat = {
   hasUniqueIds: true,
   inputFields: { list: "requests", file: "input_file_id" },
   requestField: "params",
-  writeError,
   results: {
     answered(line, body) {
       const [type, member] = isSuccess(line) ? ["succeeded", "message"] : ["errored", "error"];

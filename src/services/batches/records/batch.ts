@@ -14,6 +14,7 @@ export const LINE_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map(
     ENDPOINTS.createEmbeddings,
     ENDPOINTS.createModeration,
     ENDPOINTS.createImages,
+    ENDPOINTS.createVideo,
   ].map((row) => [row.path, row]),
 );
 
@@ -24,6 +25,11 @@ export const ALL_LINE_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map([
     [row.path, row] as const
   ),
 ]);
+
+/** Whether each line of an endpoint makes a task that lasts, such as a video. */
+export function hasTasks({ endpoint }: Pick<BatchRecord, "endpoint">): boolean {
+  return endpoint === ENDPOINTS.createVideo.path;
+}
 
 /** The protocols whose callers create batches. Each finds its own batches only. */
 export type BatchProtocol = Exclude<ProtocolName, "admin">;
@@ -112,6 +118,10 @@ export interface BatchRecord {
   readonly protocol?: BatchProtocol;
   /** The features that all lines ask for, as the header `anthropic-beta` names them. Absent: none. */
   readonly betas?: string;
+  /** The client whose form of tasks the results have, where forms differ. Absent: that of all others. */
+  readonly client?: string;
+  /** The lines that have begun, if each makes a task. Absent: none. */
+  readonly begun?: BegunLines;
   /** What its caller calls it. Absent: nothing. */
   readonly displayName?: string;
   /** When its caller deleted it. It is kept for the ledger until its retention ends, and no caller finds it. */
@@ -157,6 +167,25 @@ export interface BatchRecord {
   readonly errorFileId: string | null;
   /** The epoch of the job that may settle lines. A worker whose job another one has is refused. */
   readonly epoch: number;
+}
+
+/** The lines of a batch that have begun: all of the first ones. */
+export interface BegunLines {
+  readonly lines: number;
+  /** Of these lines, as they are stored. */
+  readonly bytes: number;
+}
+
+/** The task of a line that is not settled. */
+export interface LineTask {
+  /** The number of the line, from 1. */
+  readonly number: number;
+  readonly customId: string;
+  readonly taskId: string;
+  /** Of the request that made the task. */
+  readonly requestId: string;
+  /** Unix milliseconds. */
+  readonly begunAt: number;
 }
 
 /** A line that is settled. */

@@ -4,7 +4,7 @@ import type { Commit, Entry, Key, Store } from "../../../platform/store/store.ts
 import type { StoreTime } from "../../../platform/store/store_time.ts";
 import { LineSet } from "./line_set.ts";
 import type { VendorBatch } from "./vendor_batch.ts";
-import { batchIdIn, batchIdsFrom, type BatchRecord, isEnded, type SettledLine } from "./batch.ts";
+import { batchIdIn, batchIdsFrom, type BatchRecord, isEnded, type LineTask, type SettledLine } from "./batch.ts";
 
 /** The kinds of jobs; each has a batch's id as its `ref`. `batch_clean` removes what only a run needs. */
 export type BatchJobKind = "batch_run" | "batch_clean";
@@ -40,6 +40,8 @@ const endedKey = (at: number, id: string): Key => [...ENDED, at, id];
 const settledPrefix = (id: string): Key => ["batch", "settled", id];
 const repliesPrefix = (id: string): Key => ["batch", "reply", id];
 
+/** The tasks of lines that are not settled. */
+const tasksPrefix = (id: string): Key => ["batch", "task", id];
 /** The batches at vendors that a batch is cut into. */
 const vendorPrefix = (id: string): Key => ["batch", "vendor", id];
 
@@ -118,11 +120,45 @@ export function addReply(commit: Commit, batchId: string, line: SettledLine): Co
   });
 }
 
-/** The settled lines of a batch. */
-export async function settledLines(store: Store, { id, total }: Pick<BatchRecord, "id" | "total">): Promise<LineSet> {
+/**
+ * The settled lines of a batch.
+ *
+ * @param after Only later lines. Default: all.
+ */
+export async function settledLines(
+  store: Store,
+  { id, total }: Pick<BatchRecord, "id" | "total">,
+  after = 0,
+): Promise<LineSet> {
   const lines = new LineSet(total);
-  for await (const { key } of entriesBelow(store, settledPrefix(id))) lines.add(Number(key[key.length - 1]));
+  const prefix = settledPrefix(id);
+  const options = after === 0 ? {} : { after: [...prefix, after] };
+  for await (const { key } of entriesBelow(store, prefix, options)) lines.add(Number(key[key.length - 1]));
   return lines;
+}
+
+/** Adds the task of a line to a commit. The commit fails with `conflict` if the line has one already. */
+export function addLineTask(commit: Commit, batchId: string, task: LineTask): Commit {
+  const key = [...tasksPrefix(batchId), task.number];
+  return mergeCommits(commit, { check: [{ key, version: null }], set: [{ key, value: task }] });
+}
+
+/** The commit that removes the task of a line, which is settled or ends with its batch. The task itself stays. */
+export function removeLineTask(batchId: string, number: number): Commit {
+  return { delete: [[...tasksPrefix(batchId), number]] };
+}
+
+/** The tasks of the lines of a batch, in the order of the lines. */
+export async function lineTasksOf(store: Store, batchId: string): Promise<LineTask[]> {
+  const found: LineTask[] = [];
+  for await (const { value } of entriesBelow<LineTask>(store, tasksPrefix(batchId))) found.push(value);
+  return found;
+}
+
+/** Whether a line has a task. */
+export async function hasLineTask(store: Store, batchId: string, number: number): Promise<boolean> {
+  const [entry = null] = await store.get([[...tasksPrefix(batchId), number]]);
+  return entry !== null;
 }
 
 /** The replies to the lines of a batch, in the order of the lines. */

@@ -8,6 +8,7 @@ import type { Store } from "../../../platform/store/store.ts";
 import type { StoredFiles } from "../../stored_files/stored_files.ts";
 import type { BatchRecord } from "../records/batch.ts";
 import type { LineRunner } from "../lines/line_runner.ts";
+import type { LineTasks } from "../lines/line_tasks.ts";
 
 /** How a line ends. Lines that were cancelled or have expired were not run. */
 export type LineEnd = "completed" | "failed" | "cancelled" | "expired";
@@ -25,6 +26,7 @@ export interface BatchParts {
   /** Whether an address is a receiver inside the gateway. */
   readonly isTestReceiver: (url: string) => boolean;
   readonly runner: LineRunner;
+  readonly tasks: LineTasks;
   /** The batch as its caller reads it, for webhooks. */
   readonly write: (batch: BatchRecord) => object;
   /** Counts lines that have ended, for the metrics. */

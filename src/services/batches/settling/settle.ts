@@ -1,20 +1,38 @@
 import { addCharge } from "../../../money/billing/ledger/charge.ts";
-import { drawFromHold, type Hold, type HoldDraw } from "../../../money/billing/hold.ts";
-import { holdKey } from "../../../money/billing/accounts/records.ts";
-import { NO_USAGE, promptTokensOf, type Usage } from "../../../conversation/neutral/usage.ts";
+import { drawFromHold, type Hold, type HoldDraw, readHold, splitHold } from "../../../money/billing/hold.ts";
+import { holdKey, mergeCommits } from "../../../money/billing/accounts/records.ts";
+import type { Money } from "../../../platform/lib/basics/money.ts";
 import type { Commit } from "../../../platform/store/store.ts";
 import { writtenVersion } from "../../../platform/store/written_version.ts";
-import { type BatchRecord, type BatchUsage, replyNameOf, type SettledLine } from "../records/batch.ts";
+import { type BatchRecord, type BegunLines, type LineTask, replyNameOf, type SettledLine } from "../records/batch.ts";
 import type { BatchParts } from "./batch_parts.ts";
 import type { StoredLine } from "../lines/input_lines.ts";
-import { failuresAfter } from "./failures.ts";
-import { isSuccess, type LineReply } from "../lines/line_runner.ts";
-import { addReply, type BatchEntry, changeBatch, readBatch } from "../records/records.ts";
+import { countsAfter } from "./counts.ts";
+import type { LineReply } from "../lines/line_runner.ts";
+import { addLineTask, addReply, type BatchEntry, changeBatch, hasLineTask, readBatch } from "../records/records.ts";
 
 /** A line with its reply. */
 export interface AnsweredLine {
-  readonly line: StoredLine;
+  /** Its part of the hold is zero if the line has a task, which has taken it over. */
+  readonly line: Pick<StoredLine, "number" | "customId" | "part">;
   readonly reply: LineReply;
+  /** What its task was charged. Absent: the line has no task. */
+  readonly paid?: Money;
+  /** What belongs to the same commit. Absent: nothing. */
+  readonly extra?: Commit;
+}
+
+/** A task that a line makes. */
+export interface BeginningTask {
+  readonly task: LineTask;
+  /** The part of the hold of the batch that is for the line. */
+  readonly part: Money;
+  /** What the hold of the task needs of it. */
+  readonly amount: Money;
+  /** The task without its hold. */
+  readonly commit: Commit;
+  /** The lines that have begun then. */
+  readonly begun: BegunLines;
 }
 
 /** A batch whose job another worker has. */
@@ -117,6 +135,39 @@ export class Settler {
     throw new Error("The batch changes all the time");
   }
 
+  /**
+   * Stores the task of a line with its hold, which takes over the part of the line, in one commit. A line has one task
+   * at most: a second one is refused, and so is one for a batch that was cancelled or that another worker has.
+   *
+   * @returns Whether it is stored.
+   * @throws {LostBatchError} If another worker has the batch.
+   */
+  async begin({ task, part, amount, commit, begun }: BeginningTask): Promise<boolean> {
+    const { store } = this.parts;
+    await this.flush();
+    for (let race = 0; race < MAX_RACES; race++) {
+      const { entry, hold } = this;
+      const { id, keyId, status } = entry.value;
+      if (status !== "in_progress" || await hasLineTask(store, id, task.number)) return false;
+      const detail = { key: keyId, batch: id, custom_id: task.customId };
+      const piece = { part, into: { reference: task.taskId, amount }, entry: `${id}:${task.number}`, detail };
+      const split = hold === null ? null : splitHold(commit, hold, { ...piece, now: store.now() });
+      const whole = changeBatch(addLineTask(split?.commit ?? commit, id, task), entry, { begun });
+      const result = await store.commit(null, whole);
+      const version = writtenVersion(whole, result, entry.key);
+      if (version === null) {
+        await this.#reread(entry);
+        if (hold !== null) this.hold = await readHold(store, id);
+        continue;
+      }
+      this.entry = { ...entry, value: { ...entry.value, begun }, version };
+      const holdVersion = writtenVersion(whole, result, holdKey(id));
+      if (split !== null && holdVersion !== null) this.hold = { ...split.left, version: holdVersion };
+      return true;
+    }
+    throw new Error("The batch changes all the time");
+  }
+
   async #reread({ value: { id, epoch } }: BatchEntry): Promise<void> {
     const entry = await readBatch(this.parts.store, id);
     if (entry === null || entry.value.epoch !== epoch) throw new LostBatchError("The batch is lost");
@@ -152,6 +203,7 @@ export class Settler {
         : drawFromHold({}, this.hold, lines.map((each) => drawOf(each, batch, now)));
       let commit: Commit = drawn?.commit ?? unheld(lines, batch, now);
       for (const reply of replies) commit = addReply(commit, batch.id, reply);
+      for (const { extra } of lines) if (extra !== undefined) commit = mergeCommits(commit, extra);
       const change = countsAfter(batch, lines);
       commit = changeBatch(commit, this.entry, change);
       const result = await store.commit(null, commit);
@@ -205,34 +257,6 @@ function unheld(lines: readonly AnsweredLine[], batch: BatchRecord, at: number):
 
 function costsAbove(lines: readonly AnsweredLine[]): boolean {
   return lines.some(({ line, reply }) => (reply.charge?.amount ?? 0n) > line.part);
-}
-
-function countsAfter(batch: BatchRecord, lines: readonly AnsweredLine[]): Partial<BatchRecord> {
-  const failures = lines.map(({ reply }) => reply).filter((reply) => !isSuccess(reply));
-  const failed = failures.length;
-  let { cost, usage } = batch;
-  for (const { reply: { charge } } of lines) {
-    if (charge === null) continue;
-    cost += charge.amount;
-    usage = sumOf(usage, charge.usage);
-  }
-  return {
-    cost,
-    usage,
-    failed: batch.failed + failed,
-    completed: batch.completed + lines.length - failed,
-    ...failed > 0 && { failures: failuresAfter(batch, failures) },
-  };
-}
-
-function sumOf(sum: BatchUsage, counters: Partial<Usage> = {}): BatchUsage {
-  const usage: Usage = { ...NO_USAGE, ...counters };
-  return {
-    inputTokens: sum.inputTokens + promptTokensOf(usage),
-    cachedTokens: sum.cachedTokens + usage.cacheReadTokens,
-    outputTokens: sum.outputTokens + usage.outputTokens,
-    reasoningTokens: sum.reasoningTokens + usage.reasoningTokens,
-  };
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

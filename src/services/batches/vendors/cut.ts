@@ -124,11 +124,11 @@ export class BatchCutter {
         piece.hasRefused = true;
         continue;
       }
-      const { call, bytes } = composed;
+      const { call, bytes, inputs } = composed;
       const isOther = piece.group !== null && !isSameCall(piece.group, call);
       if (isOther) continue; // for a later piece
-      if (piece.count > 0 && !piece.hasRoom(bytes.length, batches)) return;
-      piece.take(number, bytes.length, { route, ...call });
+      if (piece.count > 0 && !piece.hasRoom({ bytes: bytes.length, inputs }, batches)) return;
+      piece.take(number, { bytes: bytes.length, inputs }, { route, ...call });
       addLine(this.#taken, number);
       yield bytes;
       yield LINE_FEED;
@@ -141,18 +141,21 @@ export class BatchCutter {
 
   async #compose(line: StoredLine, { route, batches, piece }: Destination) {
     const { runner } = this.parts;
-    const { endpoint, betas } = this.options.settler.entry.value;
+    const { endpoint, betas, account: accountId, keyId } = this.options.settler.entry.value;
     const { body, part, number } = line;
     const { credential } = this.options;
-    if (credential instanceof GatewayError) return { reply: await runner.refuse(endpoint, credential) };
-    if (batches === null) return { reply: await runner.refuse(endpoint, withoutBatches(route.provider)) };
+    const refused = async (error: GatewayError) => ({
+      reply: await runner.refuse({ endpoint, credential: { accountId, keyId } }, error),
+    });
+    if (credential instanceof GatewayError) return await refused(credential);
+    if (batches === null) return await refused(withoutBatches(route.provider));
     const request = { endpoint, credential, body, betas };
     const composed = await runner.compose({ request, route, part });
     if ("reply" in composed) return composed;
     const { call } = composed;
     const bytes = batches.writeLine(`${piece.idPrefix}${number}`, call);
-    if (bytes.length >= batches.limits.bytes) return { reply: await runner.refuse(endpoint, tooLong()) };
-    return { call, bytes };
+    if (bytes.length >= batches.limits.bytes) return await refused(tooLong());
+    return { call, bytes, inputs: batches.inputsOf?.(call) ?? 0 };
   }
 }
 
@@ -165,6 +168,12 @@ interface Destination {
 
 const LINE_FEED = new Uint8Array([0x0a]);
 
+/** What a line takes of the limits of a vendor's batch. */
+interface LineSize {
+  readonly bytes: number;
+  readonly inputs: number;
+}
+
 /** The lines of one vendor's batch while it is cut. */
 class Piece {
   readonly lines: Uint8Array<ArrayBuffer>;
@@ -173,6 +182,7 @@ class Piece {
   count = 0;
   hasRefused = false;
   #bytes = 0;
+  #inputs = 0;
 
   constructor(total: number, readonly idPrefix: string) {
     this.lines = noLines(total);
@@ -182,15 +192,16 @@ class Piece {
     return this.group === null || (this.group.route.provider === provider && this.group.route.model === model);
   }
 
-  hasRoom(bytes: number, batches: BatchUpstream | null): boolean {
-    const { lines = 0, bytes: max = 0 } = batches?.limits ?? {};
-    return this.count < lines && this.#bytes + bytes + 1 <= max;
+  hasRoom({ bytes, inputs }: LineSize, batches: BatchUpstream | null): boolean {
+    const { lines = 0, bytes: max = 0, inputs: maxInputs = Infinity } = batches?.limits ?? {};
+    return this.count < lines && this.#bytes + bytes + 1 <= max && this.#inputs + inputs <= maxInputs;
   }
 
-  take(number: number, bytes: number, group: NonNullable<Piece["group"]>): void {
+  take(number: number, { bytes, inputs }: LineSize, group: NonNullable<Piece["group"]>): void {
     this.group ??= { route: group.route, path: group.path, headers: group.headers };
     this.count++;
     this.#bytes += bytes + 1;
+    this.#inputs += inputs;
     addLine(this.lines, number);
   }
 }

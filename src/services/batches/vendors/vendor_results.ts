@@ -1,3 +1,4 @@
+import { scanJson } from "../../../platform/lib/json/json.ts";
 import { TurnPace } from "../../../platform/lib/streams/turn_pace.ts";
 import type { StoredFile } from "../../../platform/files/files.ts";
 import type { Credential } from "../../../money/billing/keys/key_ring.ts";
@@ -14,6 +15,8 @@ import { hasLine, idPrefixOf, lineNumberOf, type ResultPlace, type VendorBatch }
 
 /** A longer line of a vendor's results is left out: no reply of a model is as long. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024;
+/** Objects and lists of a result. Numbers, of which vectors have millions, take far less memory and time to parse. */
+const MAX_RESULT_CONTAINERS = 100_000;
 
 /** What {@linkcode VendorResults} works on. */
 export interface ResultOptions {
@@ -158,12 +161,12 @@ export class VendorResults {
 
   /** Ends the lines of a vendor's batch that have no result with an error, which costs nothing. */
   async refuseOthers(vendor: VendorBatch, error: GatewayError): Promise<void> {
-    const { settler, settled, lines } = this.options;
+    const { settler, settled, lines, credential } = this.options;
     const { endpoint } = settler.entry.value;
     for await (const line of storedLines(lines.read())) {
       if (settled.has(line.number) || !hasLine(vendor.lines, line.number)) continue;
       settled.add(line.number);
-      await settler.add({ line, reply: await this.parts.runner.refuse(endpoint, error) });
+      await settler.add({ line, reply: await this.parts.runner.refuse({ endpoint, credential }, error) });
     }
     await settler.flush();
   }
@@ -194,9 +197,10 @@ export class VendorResults {
   }
 }
 
-/** A line that is none of the vendor's format is as one that is missing. */
+/** A line that is none of the vendor's format, or has what no reply has, is as one that is missing. */
 function readQuietly(upstream: BatchUpstream, bytes: Uint8Array<ArrayBuffer>) {
   try {
+    if (bytes.length > MAX_RESULT_CONTAINERS && scanJson(bytes).containers > MAX_RESULT_CONTAINERS) return null;
     return upstream.readResult(bytes);
   } catch {
     return null;

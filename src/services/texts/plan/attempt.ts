@@ -147,23 +147,8 @@ export function forwardedFields({ request, endpoint }: Pick<TextAttempt, "reques
     : { headers: {}, ...endpoint.fieldsInBody(headers) };
 }
 
-/** Where requests go that are lines of vendors' batches. They have no fallbacks, and the price of batches. */
-export interface BatchRouting {
-  /** The provider that has the line already; routing is over. Null for a line that is only checked. */
-  readonly fixed: Candidate | null;
-  /**
-   * Picks the provider whose batches take a line.
-   *
-   * @param candidates Those that may serve it, in the order of routing.
-   * @throws If there is none.
-   */
-  pick(model: Model, candidates: readonly Candidate[]): Candidate;
-}
-
 /** The services that text requests use. */
 export interface TextParts extends CallParts {
-  /** Absent for requests that are sent by themselves. */
-  readonly batch?: BatchRouting;
   readonly catalog: DatedCatalog;
   readonly openStreams: OpenStreams;
   readonly reasoning: ReasoningMemory;

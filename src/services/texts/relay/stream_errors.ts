@@ -1,4 +1,4 @@
-import type { ReportedFailure } from "../../../conversation/parts/reply/failed_reply.ts";
+import { FailedReply, type ReportedFailure } from "../../../conversation/parts/reply/failed_reply.ts";
 import { GatewayError, gatewayErrorOf } from "../../../platform/lib/basics/gateway_error.ts";
 import { failureKindOf, gatewayErrorFor, UpstreamFailure } from "../../../vendors/upstreams/call/failure.ts";
 import type { TextAttempt } from "../plan/attempt.ts";
@@ -9,11 +9,16 @@ export function unreadableReply({ provider }: TextAttempt, cause?: unknown): Ups
   return new UpstreamFailure(provider.name, "broken", message, { status: 200, accepted: "unknown", cause });
 }
 
+/** The failure of a vendor whose response could not be read: what it reports, or that it is no reply of its format. */
+export function failureOfReading(cause: unknown, attempt: TextAttempt): UpstreamFailure {
+  return cause instanceof FailedReply ? failureOfReply(cause.failure, attempt) : unreadableReply(attempt, cause);
+}
+
 /** The error of a stream that failed after its first byte. */
 export function streamError(thrown: unknown, attempt: TextAttempt): GatewayError {
   if (thrown instanceof UpstreamFailure) return gatewayErrorFor(thrown);
   if (thrown instanceof SyntaxError || thrown instanceof TypeError || thrown instanceof RangeError) {
-    return gatewayErrorFor(unreadableReply(attempt, thrown));
+    return gatewayErrorFor(failureOfReading(thrown, attempt));
   }
   return gatewayErrorOf(thrown);
 }

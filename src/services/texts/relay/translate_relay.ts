@@ -17,8 +17,7 @@ import { incompleteStream, reportedFailure, streamError } from "./stream_errors.
 import { withAnswer } from "./answering_model.ts";
 import { eventWithCache } from "../plan/cached_request.ts";
 import { chargeText } from "../charge/charge_text.ts";
-import { FrameMemory } from "../memory/frame_memory.ts";
-import { ReplyMemory } from "../memory/reply_memory.ts";
+import { FrameMemory, ReplyMemory } from "../memory/frame_memory.ts";
 import { heartbeatOf } from "./heartbeat.ts";
 import { toCallerEvents } from "./caller_reply.ts";
 import { SignatureCollector } from "./signature_collector.ts";

@@ -5,7 +5,7 @@ import { concatBytes } from "../../../platform/lib/bytes/concat_bytes.ts";
 import type { OutboundResponse } from "../../../vendors/upstreams/call/outbound_call.ts";
 import type { TextAttempt } from "../plan/attempt.ts";
 import { replayed } from "./started_stream.ts";
-import { unreadableReply } from "../relay/stream_errors.ts";
+import { failureOfReading, unreadableReply } from "../relay/stream_errors.ts";
 import { EVENT_FIELDS, EVENTS_START, MAX_REPLY_BYTES } from "../relay/unexpected_framing.ts";
 import { vendorStream } from "./vendor_stream.ts";
 
@@ -19,7 +19,7 @@ const MAX_CHECKED_BYTES = 1_048_576;
  * the response to the caller begins, so that another provider can be tried.
  *
  * @returns The stream with what was read.
- * @throws {UpstreamFailure} `broken` for anything else.
+ * @throws {UpstreamFailure} `broken` for anything else, and what a reply without one reports.
  */
 export async function readableSource(
   response: OutboundResponse,
@@ -44,7 +44,8 @@ export async function readableSource(
       throw unreadableReply(attempt);
     }
   }
-  if (kind !== "whole" || !isReply(chunks, length, attempt)) throw unreadableReply(attempt);
+  if (kind !== "whole") throw unreadableReply(attempt);
+  if (length <= MAX_CHECKED_BYTES) checkReply(chunks, attempt);
   return replayed(chunks, ENDED, null);
 }
 
@@ -55,17 +56,12 @@ function kindOf(start: string): "unknown" | "events" | "whole" | "other" {
   return EVENT_FIELDS.some((field) => field.startsWith(start)) ? "unknown" : "other";
 }
 
-function isReply(
-  chunks: readonly Uint8Array[],
-  length: number,
-  { endpoint: { format } }: Pick<TextAttempt, "endpoint">,
-): boolean {
-  if (length > MAX_CHECKED_BYTES) return true;
+/** Throws if the whole response is not JSON, not a reply, or a failure that the vendor reports. */
+function checkReply(chunks: readonly Uint8Array[], attempt: TextAttempt): void {
   try {
-    format.readReply(parseWithExactValues(new TextDecoder().decode(concatBytes(chunks))));
-    return true;
-  } catch {
-    return false; // not JSON, or not a reply
+    attempt.endpoint.format.readReply(parseWithExactValues(new TextDecoder().decode(concatBytes(chunks))));
+  } catch (cause) {
+    throw failureOfReading(cause, attempt);
   }
 }
 

@@ -12,7 +12,7 @@ import { ArrayRelay } from "../relay/array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "../charge/plausible_usage.ts";
 import { continuationOf, continuedReply, continuedStream, hasHops, longAttempt } from "./long_replies.ts";
 import type { SendHop } from "./long_attempt.ts";
-import { unreadableReply } from "../relay/stream_errors.ts";
+import { failureOfReading, unreadableReply } from "../relay/stream_errors.ts";
 import { chargeText } from "../charge/charge_text.ts";
 import { issuedIdsIn, keepIssuedIds, type ParsedReply, withIssuedIds } from "../relay/issued_ids_relay.ts";
 import { PassRelay } from "../relay/pass_relay.ts";
@@ -228,7 +228,7 @@ function usageOfWhole(
   const { request, endpoint: { format }, measure } = attempt;
   const failed = (cause: unknown): never => {
     response.cancel();
-    throw unreadableReply(attempt, cause);
+    throw failureOfReading(cause, attempt);
   };
   const countReply = async () => await countTextTokens(passedTextOf(format.readReply(value)));
   try {

@@ -20,7 +20,7 @@ import { ArrayRelay } from "../relay/array_relay.ts";
 import { countHostedCalls, plausibleUsage } from "../charge/plausible_usage.ts";
 import { continuationOf, continuedReply, continuedStream, hasHops, longAttempt } from "./long_replies.ts";
 import type { SendHop } from "./long_attempt.ts";
-import { failureOfReply, unreadableReply } from "../relay/stream_errors.ts";
+import { failureOfReading, unreadableReply } from "../relay/stream_errors.ts";
 import { factsAt } from "../plan/served_endpoints.ts";
 import { openPrefixOf, withPrefix } from "../plan/cached_request.ts";
 import { chargeText } from "../charge/charge_text.ts";
@@ -312,7 +312,7 @@ function replyIn(
     return { reply, lost: [...left, ...reply.unsupportedFields] };
   } catch (cause) {
     response.cancel(); // its connection may have the replies of other requests
-    throw cause instanceof FailedReply ? failureOfReply(cause.failure, attempt) : unreadableReply(attempt, cause);
+    throw failureOfReading(cause, attempt);
   }
 }
 

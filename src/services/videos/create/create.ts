@@ -1,17 +1,51 @@
 import { addHold } from "../../../money/billing/hold.ts";
-import { type Admission, InsufficientCredits } from "../../../money/billing/meter/meter.ts";
+import { type Admission, InsufficientCredits, type Meter } from "../../../money/billing/meter/meter.ts";
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
+import type { Commit } from "../../../platform/store/store.ts";
 import { budgetExceeded } from "../../../money/limits/limit_refusal.ts";
-import { writeMoney } from "../../../platform/lib/basics/money.ts";
+import { type Money, writeMoney } from "../../../platform/lib/basics/money.ts";
 import { IDEMPOTENCY_MS } from "../../../platform/http/request/idempotency_key.ts";
 import { type CreateKey, KeyTakenError } from "./idempotency.ts";
 import { removeInputs, type StoredInputs, storeInputs } from "./inputs.ts";
 import { planVideo, refuseUnreachable, type VideoCall, type VideoPlan } from "./plan.ts";
 import { addIdempotency, addTask } from "../tasks/records.ts";
-import type { TaskPrice, VideoTask } from "../tasks/task.ts";
+import type { TaskLine, TaskPrice, VideoTask } from "../tasks/task.ts";
 import { newTaskId } from "../tasks/task_id.ts";
 import { refuseOversized } from "./task_size.ts";
 import type { VideoParts } from "../tasks/video_parts.ts";
+
+/** A create request whose key, or whose work, decides how the task is stored. */
+export interface TaskOrigin {
+  /** Null if none was sent. */
+  readonly key: CreateKey | null;
+  /** Null for a task by itself. */
+  readonly work: TaskWork | null;
+}
+
+/** Other work that a task is a part of. That work has the task's money already. */
+export interface TaskWork {
+  /** Admits the task within the money of the work. */
+  readonly meter: Pick<Meter, "admit" | "admitFree">;
+  /** The latest end of the task, in Unix milliseconds. */
+  readonly deadlineAt: number;
+  readonly line: TaskLine;
+  /** Commits the task with its hold, which comes out of the money of the work. False: the work takes no task. */
+  readonly add: (task: AddedTask) => Promise<boolean>;
+}
+
+/** A task that is added to other work. */
+export interface AddedTask {
+  readonly id: string;
+  /** What its hold needs. */
+  readonly amount: Money;
+  /** The task without its hold. */
+  readonly commit: Commit;
+}
+
+/** The work takes no task. */
+export class TaskNotTakenError extends Error {
+  override readonly name = "TaskNotTakenError";
+}
 
 /**
  * Creates a task. All checks come first. Then one commit stores the task, its hold, its idempotency key and the job
@@ -20,23 +54,29 @@ import type { VideoParts } from "../tasks/video_parts.ts";
  * @returns The task as stored.
  * @throws {GatewayError} As listed in docs/api/videos.md#create; then nothing is stored, held or sent.
  * @throws {KeyTakenError} If another create request with the key was first.
+ * @throws {TaskNotTakenError} If the work takes no task.
  */
-export async function createVideo(parts: VideoParts, call: VideoCall, key: CreateKey | null): Promise<VideoTask> {
+export async function createVideo(
+  parts: VideoParts,
+  call: VideoCall,
+  { key, work }: TaskOrigin,
+): Promise<VideoTask> {
   const plan = await planVideo(parts, call);
   const { request, price, assets } = plan;
   const { accountId, keyId, memory } = call;
   await parts.writeGuard?.check();
   const hasInputs = request.firstFrame !== null || request.references.length > 0;
-  if (hasInputs || !price.held) await refuseUnaffordable(parts, accountId, price);
-  const admission = await admitted(parts, call, price);
+  if (work === null && (hasInputs || !price.held)) await refuseUnaffordable(parts, accountId, price);
+  const admission = work === null ? await admitted(parts, call, price) : await admittedWithin(work, call, price);
   try {
     const id = newTaskId(parts.store.now());
     const inputs = await storeInputs(parts, { taskId: id, accountId, memory, assets }, request);
     try {
       refuseUnreachable(parts, plan, inputs);
-      const task = newTask(parts, call, { id, plan, inputs });
+      const task = withWork(newTask(parts, call, { id, plan, inputs }), work);
       refuseOversized(task, parts.store.limits);
-      await commitTask(parts, task, key);
+      if (work === null) await commitTask(parts, task, key);
+      else await addToWork(parts, task, work);
       const cost = writeMoney(price.estimate);
       parts.log.info("video_created", { ref: id, accountId, keyId, model: task.model, cost });
       return task;
@@ -135,6 +175,23 @@ async function admitted({ meter }: VideoParts, call: VideoCall, price: TaskPrice
     if (error instanceof InsufficientCredits) throw insufficientForVideo(price);
     throw error;
   }
+}
+
+/** The money of work is held already, whatever the operator decided for other tasks. */
+function withWork(task: VideoTask, work: TaskWork | null): VideoTask {
+  if (work === null) return task;
+  const deadlineAt = Math.min(task.deadlineAt, work.deadlineAt);
+  return { ...task, line: work.line, deadlineAt, price: { ...task.price, held: true } };
+}
+
+async function admittedWithin({ meter }: TaskWork, call: VideoCall, { estimate }: TaskPrice): Promise<Admission> {
+  return estimate === 0n ? await meter.admitFree(call) : await meter.admit(call, estimate);
+}
+
+async function addToWork({ store }: VideoParts, task: VideoTask, work: TaskWork): Promise<void> {
+  const { id, price: { estimate: amount } } = task;
+  const isTaken = await work.add({ id, amount, commit: addTask({}, task, store.now()) });
+  if (!isTaken) throw new TaskNotTakenError("The work takes no task");
 }
 
 /** Stores the task. Its hold changes the balance. */

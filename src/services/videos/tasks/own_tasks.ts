@@ -1,7 +1,10 @@
+import type { Money } from "../../../platform/lib/basics/money.ts";
 import type { Key, Store } from "../../../platform/store/store.ts";
 import { ownTasksKey, type OwnTaskTerm, ownTermKey } from "./own_index.ts";
 import { readTasks } from "./records.ts";
 import type { VideoStatus, VideoTask } from "./task.ts";
+import { type TaskObject, taskObjectOf } from "./task_object.ts";
+import type { VideoParts } from "./video_parts.ts";
 
 /** Filter of a credential's tasks; all set fields must match. */
 export interface OwnTaskFilter {
@@ -166,4 +169,24 @@ class SortedIds {
   #isBefore(a: string, b: string): boolean {
     return this.reverse ? a > b : a < b;
   }
+}
+
+/** A task that has ended. */
+export interface EndedVideo {
+  readonly task: TaskObject;
+  /** What was charged. */
+  readonly cost: Money;
+}
+
+/** The tasks that are not pending, by id; null for one that does not exist any more. */
+export async function endedVideos(
+  parts: VideoParts,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, EndedVideo | null>> {
+  const found = new Map<string, EndedVideo | null>(ids.map((id) => [id, null]));
+  for (const task of await readTasks(parts.store, ids)) {
+    if (task.status === "pending") found.delete(task.id);
+    else found.set(task.id, { task: taskObjectOf(task, parts.store.now(), parts), cost: task.usage?.cost ?? 0n });
+  }
+  return found;
 }

@@ -15,6 +15,7 @@ const records = compactRecords<VideoTask>({
     m: "model",
     n: "modelName",
     p: "prompt",
+    ln: "line",
     md: "metadata",
     sz: "size",
     dr: "dropped",

@@ -111,9 +111,10 @@ function chargeOf(task: VideoTask, amount: Money, at: number): Commit {
 
 /** The facts of a capture or a release for the ledger. */
 function detailOf(task: VideoTask, { status }: TaskEnd): Readonly<Record<string, string>> {
-  const { keyId: key, model } = task;
+  const { keyId: key, model, line } = task;
   const provider = providerOf(task);
-  return { key, model, ...(provider !== undefined && { provider }), status };
+  const ofLine = line && { batch: line.batch, custom_id: line.customId };
+  return { key, model, ...(provider !== undefined && { provider }), status, ...ofLine };
 }
 
 /** Reserves as much of an amount as the current balance allows; null if it allows nothing. */

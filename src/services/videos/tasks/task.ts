@@ -50,6 +50,8 @@ export interface VideoTask {
   /** The model by the caller's name, for the task object; missing in records of earlier versions. */
   readonly modelName?: string;
   readonly prompt: string;
+  /** The line of a batch that the task is for, for the ledger; missing for all other tasks. */
+  readonly line?: TaskLine;
   /** The caller's metadata, for the task object; missing if there is none. */
   readonly metadata?: Readonly<Record<string, string>>;
   /** Requested size as `<WIDTH>x<HEIGHT>`; missing if none was given. */
@@ -101,6 +103,14 @@ export interface VideoTask {
   readonly usage: TaskUsage | null;
   /** Null unless failed. */
   readonly error: TaskError | null;
+}
+
+/** A line of a batch. */
+export interface TaskLine {
+  /** The id of the batch. */
+  readonly batch: string;
+  /** The caller's id of the line. */
+  readonly customId: string;
 }
 
 /** Source: docs/api/videos.md#states. */

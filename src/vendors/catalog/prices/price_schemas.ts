@@ -137,6 +137,9 @@ export function refuseUnchargeable(
   }
 }
 
+/** What vendors have batches of. */
+const BATCHED_KINDS: ReadonlySet<ChargeKind> = new Set(["text", "embedding", "moderation"]);
+
 interface Place {
   readonly path: readonly (string | number)[];
   readonly kinds: readonly ChargeKind[];
@@ -148,9 +151,12 @@ function refuseUnused({ overrides, ...pricing }: WrittenPricing, { path, kinds }
     const at = [...path, "overrides", index];
     const note = (name: string, message: string) => context.addIssue({ code: "custom", path: [...at, name], message });
     refuseUnusedNames(pricesIn(override), { path: at, kinds }, context);
-    for (const name of ["min_prompt_tokens", "service_tier", "region", "batch"] as const) {
+    for (const name of ["min_prompt_tokens", "service_tier", "region"] as const) {
       // Other endpoints neither count a prompt before they answer, nor name a tier or a region.
       if (override[name] !== undefined && !kinds.includes("text")) note(name, "none, as only text endpoints have it");
+    }
+    if (override.batch !== undefined && !kinds.some((kind) => BATCHED_KINDS.has(kind))) {
+      note("batch", "none, as only texts, embeddings and moderations have batches");
     }
     if (!kinds.includes("video") && Object.keys(override.price_per_second).length > 0) {
       note("price_per_second", "no price of seconds, as only videos have one");

@@ -85,7 +85,8 @@ export function anthropicBatches(outbound: Outbound): BatchUpstream {
     async cancel(id) {
       await ignoreMissing(() => outbound.json("POST", `${pathOf(id)}/cancel`, null, () => true, options));
     },
-    results: (id, from) => openContent({ outbound, path: `${pathOf(id)}/results`, from, readError: readAnthropicError }),
+    results: (id, from) =>
+      openContent({ outbound, path: `${pathOf(id)}/results`, from, readError: readAnthropicError }),
     readResult(line) {
       const whole = Result.safeParse(JSON.parse(new TextDecoder().decode(line)));
       if (!whole.success) return null;

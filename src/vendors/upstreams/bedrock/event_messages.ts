@@ -64,7 +64,8 @@ export class EventMessageReader {
     if (rest.length === 0) {
       this.#held = new Uint8Array(0);
     } else if (rest.buffer === this.#held.buffer) {
-      this.#held.copyWithin(0, rest.byteOffset, rest.byteOffset + rest.length);
+      // Most reads complete no message. Moving it to where it is would take a time by the square of its length.
+      if (rest.byteOffset > 0) this.#held.copyWithin(0, rest.byteOffset, rest.byteOffset + rest.length);
     } else {
       this.#held = new Uint8Array(Math.max(rest.length, MIN_BUFFER_BYTES));
       this.#held.set(rest);

@@ -5,7 +5,7 @@
 export const ERROR_TEXTS = {
   /**
    * Anthropic: an account without a balance is a 400 with the type of any invalid request. Source: GitHub,
-   * "continuedev/continue", issue 5499.
+   * continuedev/continue 5499.
    */
   anthropicBalanceExhausted: /^Your credit balance is too low\b/,
   /**

@@ -10,6 +10,8 @@ export interface BatchUpstream {
    * @param id Unique in the batch: letters, digits and hyphens, at most 64.
    */
   writeLine(id: string, call: BatchedCall): Uint8Array<ArrayBuffer>;
+  /** The inputs of a request that count in the limit of inputs. Absent: none do. */
+  readonly inputsOf?: (call: BatchedCall) => number;
   /** Uploads the lines as a file and returns its name, for vendors whose batches refer to one. */
   readonly upload?: (content: BatchContent, signal: AbortSignal) => Promise<string>;
   /** Creates a batch and returns its id. It is sent over a new connection, at most once. */
@@ -48,6 +50,8 @@ export interface BatchLimits {
   readonly lines: number;
   /** Of all lines with their line feeds. */
   readonly bytes: number;
+  /** Of the inputs of all lines, as `inputsOf` counts them. Absent: no limit. */
+  readonly inputs?: number;
 }
 
 /** A request as it would be sent by itself. */

@@ -35,7 +35,15 @@ export interface Capabilities {
   readonly transcripts?: Late<TranscriptUpstream>;
   /** Batches of requests for text. Absent also if the operator has switched them off. */
   readonly batches?: Late<BatchUpstream>;
+  /**
+   * What the vendor's batches take besides text, made with a client that writes a request for a batch, or has its
+   * reply. Absent: text only.
+   */
+  readonly batched?: (outbound: Outbound) => BatchedCapabilities;
 }
+
+/** What batches of vendors take besides text. */
+export type BatchedCapabilities = Pick<Capabilities, "embeddings" | "moderations">;
 
 /** What capabilities are made from, for one provider. */
 export interface CapabilityParts {

@@ -78,9 +78,12 @@ export function googleBatches(outbound: Outbound): BatchUpstream {
         Buffer.from("}"),
       ])),
     upload: (content, signal) => upload(content, signal),
-    async create({ mark, model, file }, signal) {
+    async create({ mark, path: linePath, model, file }, signal) {
       const body = { batch: { displayName: mark, inputConfig: { fileName: file } } };
-      const path = geminiPath(model, "batchGenerateContent");
+      const path = geminiPath(
+        model,
+        linePath.endsWith(":embedContent") ? "asyncBatchEmbedContent" : "batchGenerateContent",
+      );
       const extras = { ...options, callerSignal: () => signal };
       return (await outbound.json("POST", path, body, (reply) => Operation.parse(reply), extras)).name;
     },

@@ -23,6 +23,9 @@ export const google = {
       (await import("../shared/content_transcripts.ts")).contentTranscripts(outbound, geminiPath)
     ),
     batches: new Late(async () => (await import("./batches.ts")).googleBatches(outbound)),
+    batched: (sending) => ({
+      embeddings: new Late(async () => (await import("./embeddings.ts")).googleBatchedEmbeddings(sending)),
+    }),
   }),
   probe: probeByGet("/v1beta/models?pageSize=1"),
   models: googleListing,

@@ -1,13 +1,14 @@
 import { Buffer } from "node:buffer";
 import * as z from "zod";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
+import { jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
 import type { Outbound } from "../call/outbound_call.ts";
 import type { BatchProgress, BatchUpstream } from "../contract/batch_upstream.ts";
 import { multipartBody } from "../contract/multipart_body.ts";
 import { BATCH_CALL, ignoreMissing, nullIfMissing, openContent, readMember } from "../shared/batch_exchange.ts";
 
 /** The limits of one batch. Source: OpenAI API reference, "Create batch". */
-const LIMITS = { lines: 50_000, bytes: 200_000_000 };
+const LIMITS = { lines: 50_000, bytes: 200_000_000, inputs: 50_000 };
 const PAGE_SIZE = 100;
 const MAX_PAGES = 50;
 /** The uploaded file is removed at the end. If the gateway cannot, the vendor removes it after this time. */
@@ -41,6 +42,7 @@ const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "expired", "c
 export function openaiBatches(outbound: Outbound): BatchUpstream {
   return {
     limits: LIMITS,
+    inputsOf: ({ path, body }) => path === "/embeddings" ? inputsIn(jsonObjectOf(body).body.input) : 0,
     writeLine: (id, { path, body }) =>
       new Uint8Array(Buffer.concat([
         Buffer.from(`{"custom_id":${JSON.stringify(id)},"method":"POST","url":${JSON.stringify(urlOf(path))},"body":`),
@@ -115,6 +117,11 @@ export function openaiBatches(outbound: Outbound): BatchUpstream {
       }
     },
   };
+}
+
+/** One input is a text, or a list of the ids of its tokens. */
+function inputsIn(input: unknown): number {
+  return Array.isArray(input) && typeof input[0] !== "number" ? input.length : 1;
 }
 
 /** Lines name the whole path of their endpoint, whatever is in front of it in the provider's address. */

@@ -31,6 +31,12 @@ export const openai = {
     speech: new Late(async () => (await import("./speech.ts")).openaiSpeech(outbound, documentedPath)),
     transcripts: new Late(async () => (await import("./transcripts.ts")).openaiTranscripts(outbound, documentedPath)),
     batches: new Late(async () => (await import("./batches.ts")).openaiBatches(outbound)),
+    batched: (sending) => ({
+      embeddings: new Late(async () =>
+        (await import("./embeddings.ts")).openaiEmbeddings(sending, documentedPath, quirks)
+      ),
+      moderations: new Late(async () => (await import("./moderations.ts")).openaiModerations(sending)),
+    }),
   }),
   probe: (outbound, signal) => probeByGet(outbound.pathOf(OPENROUTER_KEY) ?? "/models")(outbound, signal),
   models: openaiListing,

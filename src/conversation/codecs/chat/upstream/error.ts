@@ -40,11 +40,17 @@ function retryDelayOf(error: JsonObject | null): number | null {
 export function errorEventOf(body: unknown): Extract<ReplyEvent, { type: "error" }> {
   const { message, code } = readError(body);
   const error = objectOf(objectOf(body)?.error);
-  const status = numberOrNull(error?.status_code) ?? numberOrNull(error?.code) ?? numberOrNull(error?.status);
+  const status = statusIn(error?.status_code) ?? statusIn(error?.code) ?? statusIn(error?.status);
   return {
     type: "error",
     message: message || "The provider reported a failure without a message",
     vendorCode: code,
-    status: status !== null && status >= 400 && status < 600 ? status : null,
+    status,
   };
+}
+
+/** The status of an HTTP error, which some vendors write as text; null for any other value. */
+function statusIn(value: unknown): number | null {
+  const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : numberOrNull(value);
+  return status !== null && status >= 400 && status < 600 ? status : null;
 }

@@ -14,6 +14,7 @@ import { RepeatedText } from "../../../parts/reply/repeated_text.ts";
 import { readLogprobsResult } from "../shared/logprobs.ts";
 import { readCitations } from "../shared/citations.ts";
 import { readError } from "./error.ts";
+import type { ReportedFailure } from "../../../parts/reply/failed_reply.ts";
 import { isObject, listOf, numberOrNull, textOrNull } from "../../../neutral/wire_value.ts";
 import type { WebSearchPart } from "../../../neutral/web_search.ts";
 import { objectsIn } from "../shared/fields.ts";
@@ -90,9 +91,14 @@ export function isReply(body: JsonObject): boolean {
 
 function readFailure(progress: Progress, chunk: JsonObject): ReplyEvent[] {
   progress.isOver = true;
+  return [failureInChunk(chunk)];
+}
+
+/** The failure that a vendor reports in place of a reply or in a stream. */
+export function failureInChunk(chunk: JsonObject): ReportedFailure {
   const { message, code } = readError(chunk);
   const status = isObject(chunk.error) ? numberOrNull(chunk.error.code) : null;
-  return [{ type: "error", message, vendorCode: code, status }];
+  return { type: "error", message, vendorCode: code, status };
 }
 
 function startOf(progress: Progress, chunk: JsonObject): ReplyEvent {

@@ -1,9 +1,10 @@
 import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
 import type { Citation } from "../../../neutral/conversation.ts";
 import type { ReplyEvent } from "../../../neutral/events.ts";
+import { FailedReply } from "../../../parts/reply/failed_reply.ts";
 import type { Reply, ReplyPart } from "../../../neutral/reply.ts";
 import { emptyPart } from "../../../parts/reply/reply_events.ts";
-import { citationsByPart, endReply, isReply, readChunk } from "./event_reader.ts";
+import { citationsByPart, endReply, failureInChunk, isReply, readChunk } from "./event_reader.ts";
 import { newProgress, type Progress } from "./progress.ts";
 import { isObject } from "../../../neutral/wire_value.ts";
 import { logprobsField } from "../../../neutral/logprobs.ts";
@@ -11,10 +12,11 @@ import { logprobsField } from "../../../neutral/logprobs.ts";
 /**
  * Reads a whole reply, in the same way as a stream of one chunk.
  *
- * @throws {TypeError} If it is not a reply of this format.
+ * @throws {TypeError} If it is not a reply of this format, or an error in place of one.
  */
 export function readReply(body: unknown): Reply {
-  if (!isObject(body) || !isReply(body) || isObject(body.error)) {
+  if (isObject(body) && isObject(body.error)) throw new FailedReply(failureInChunk(body));
+  if (!isObject(body) || !isReply(body)) {
     throw new TypeError('Cannot read the reply: expected an object with "candidates" or "promptFeedback"');
   }
   const progress = newProgress();

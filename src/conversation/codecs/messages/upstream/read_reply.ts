@@ -1,5 +1,7 @@
 import type { Reply } from "../../../neutral/reply.ts";
 import { isObject, textOrNull } from "../../../neutral/wire_value.ts";
+import { FailedReply } from "../../../parts/reply/failed_reply.ts";
+import { readError, statusOf } from "./error.ts";
 import { isSkipped, readAssistantBlock } from "../shared/parts.ts";
 import { searchResultsIn } from "../shared/search_blocks.ts";
 import { readVendorSignature } from "../shared/signatures.ts";
@@ -9,9 +11,13 @@ import { readUsage } from "../shared/usage.ts";
 /**
  * Reads a whole reply. Blocks of other tools run by the vendor are left out and listed in `unsupportedFields`.
  *
- * @throws {TypeError} If it is not a reply of this format.
+ * @throws {TypeError} If it is not a reply of this format, or an error in place of one.
  */
 export function readReply(body: unknown): Reply {
+  if (isObject(body) && body.content === undefined && isObject(body.error)) {
+    const { message, code } = readError(body);
+    throw new FailedReply({ type: "error", message, vendorCode: code, status: statusOf(code) });
+  }
   if (!isObject(body) || !Array.isArray(body.content) || (body.type !== undefined && body.type !== "message")) {
     throw new TypeError('Cannot read the reply: expected an object of type "message" with "content"');
   }

@@ -14,9 +14,10 @@ import { reasoningTextOf } from "../shared/wire.ts";
 /**
  * Reads a response object.
  *
- * @throws {TypeError} If it is not one, or if it is not finished.
+ * @throws {TypeError} If it is not one, if it is not finished, or an error in place of one.
  */
 export function readReply(body: unknown): Reply {
+  if (isObject(body) && body.output === undefined && isObject(body.error)) throw new FailedReply(failureIn(body));
   if (!isObject(body) || !Array.isArray(body.output) || (body.object !== "response" && !textOrNull(body.id))) {
     throw new TypeError('Cannot read the reply: expected a response object with "output"');
   }
