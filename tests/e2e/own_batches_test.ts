@@ -89,11 +89,13 @@ Deno.test("own batches: a key lists, reads and cancels its batches of every prot
 
   const cancelled = await call("POST", `/v1/key/batches/${all.data[0].id}/cancel`);
   assertEquals([cancelled.status, cancelled.json.status], [200, "cancelling"]);
+  assertEquals((await ended(cancelled.json.id)).status, "cancelled");
   assertEquals((await call("POST", `/v1/key/batches/${mixed.id}/cancel`)).status, 409);
 });
 
 Deno.test("own batches: another key sees none, and a key without the permission is refused", async () => {
   const { json: { id } } = await call("POST", "/v1/batches", { ...CHATS, requests: [chat("a", "Hi")] });
+  await ended(id);
   const keyOf = async (limits: object) => {
     const { json } = await admin("POST", "/admin/v1/accounts/demo/keys", limits);
     return callerOf(address, { authorization: `Bearer ${json.secret}` });
