@@ -99,7 +99,11 @@ function optionFor<U, T>(model: Model, { call, caller, parts, upstreams }: Optio
 }
 
 /** A model with the prices of batches, at the provider that has the batch. */
-function batchedAt(model: Model, to: Candidate, { receivedAt: at }: WholeCaller): Pick<WholeOption, "model" | "candidates"> {
+function batchedAt(
+  model: Model,
+  to: Candidate,
+  { receivedAt: at }: WholeCaller,
+): Pick<WholeOption, "model" | "candidates"> {
   const { tariff } = pricesIn(model.prices, { at, promptTokens: 0, serviceTier: BATCH_TIER, region: null });
   return { model: { ...model, tariff }, candidates: [to] };
 }

@@ -14,7 +14,13 @@ import { MAX_COPIES } from "./results/copy_limiter.ts";
 import { mirrorHandler } from "./results/mirror.ts";
 import { planVideo, type VideoCall } from "./create/plan.ts";
 import { createPoller, type Poller } from "./polling/poller.ts";
-import { type EndedVideo, endedVideos, listOwnTasks, type OwnTaskFilter, type OwnTaskPageRequest } from "./tasks/own_tasks.ts";
+import {
+  type EndedVideo,
+  endedVideos,
+  listOwnTasks,
+  type OwnTaskFilter,
+  type OwnTaskPageRequest,
+} from "./tasks/own_tasks.ts";
 import { readTask, type VideoJobKind } from "./tasks/records.ts";
 import { taskNotFound } from "./tasks/video_errors.ts";
 import { purgeVideo } from "./upkeep/remove_task.ts";

@@ -29,7 +29,7 @@ export function reportedFailure(event: ReportedFailure, attempt: TextAttempt): G
 }
 
 /** The failure that a vendor reports in place of a reply. */
-export function failureOfReply(event: ReportedFailure, { provider }: TextAttempt): UpstreamFailure {
+function failureOfReply(event: ReportedFailure, { provider }: TextAttempt): UpstreamFailure {
   const { status, vendorCode } = event;
   const kind = status === null ? "unavailable" : failureKindOf(status);
   const ownMessage = `Provider "${provider.name}" reported a failure`;
