@@ -94,6 +94,7 @@ export interface Balance {
 
 /** A value that a commit writes. */
 export interface NewValue {
+  /** Where it is written. */
   readonly key: Key;
   /** At most {@linkcode StoreLimits.maxValueBytes}. */
   readonly value: unknown;

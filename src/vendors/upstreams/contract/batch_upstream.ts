@@ -101,6 +101,7 @@ export interface EndedBatch {
 export interface ResultContent {
   /** The place of the first byte that is sent: that which was asked for, or an earlier one. */
   readonly from: number;
+  /** Its bytes from there on, in their order. */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
