@@ -89,7 +89,6 @@ Deno.test("own batches: a key lists, reads and cancels its batches of every prot
 
   const cancelled = await call("POST", `/v1/key/batches/${all.data[0].id}/cancel`);
   assertEquals([cancelled.status, cancelled.json.status], [200, "cancelling"]);
-  assertEquals((await ended(cancelled.json.id)).status, "cancelled");
   assertEquals((await call("POST", `/v1/key/batches/${mixed.id}/cancel`)).status, 409);
 });
 
