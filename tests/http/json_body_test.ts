@@ -145,6 +145,13 @@ Deno.test("readJsonObject() rejects more values than its endpoint accepts, befor
     "expected at most 100000 JSON values",
   );
   assertEquals(refusal.status, 400);
+  const names = Array.from({ length: 10_000 }, (_, n) => `"a name that no other member has, ${n}":0`).join();
+  const named = new Request("http://h/", { method: "POST", body: bytesOf(`{${names}}`) });
+  await assertRejects(
+    () => readJsonObject({ request: named, memory: UNLIMITED_MEMORY.lease() }, { ...limits, maxValues: 100_000 }),
+    GatewayError,
+    "where a named one counts as 11",
+  );
   const taken = { ...limits, maxValues: 300_000 };
   const { body } = await readJsonObject({ request: sent(), memory: UNLIMITED_MEMORY.lease() }, taken);
   assertEquals((body.a as number[]).length, 200_001);

@@ -4,7 +4,7 @@ import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { Money } from "../../platform/lib/basics/money.ts";
 import { scanJson } from "../../platform/lib/json/json.ts";
 import { hasMoreValuesThan } from "../../platform/lib/json/json_values.ts";
-import { MAX_INPUT_VALUES } from "../../platform/http/bodies/json_body.ts";
+import { MAX_INPUT_VALUES, MEMBER_VALUES } from "../../platform/http/bodies/json_body.ts";
 import { TurnPace } from "../../platform/lib/streams/turn_pace.ts";
 import { MAX_STORED_FILE_BYTES } from "../stored_files/stored_file.ts";
 import { BATCH_LIMITS, type BatchRecord, type LineError } from "./records/batch.ts";
@@ -189,8 +189,9 @@ function isOfLine({ status }: GatewayError): boolean {
 /** @throws {GatewayError} `invalid_request` for a line that takes too long to parse. */
 async function refuseManyValues(bytes: Uint8Array): Promise<void> {
   if (bytes.length < MIN_COUNTED_BYTES) return;
-  if (await hasMoreValuesThan(bytes, MAX_INPUT_VALUES)) {
-    throw new GatewayError("invalid_request", `Cannot read the line: expected at most ${MAX_INPUT_VALUES} JSON values`);
+  if (await hasMoreValuesThan(bytes, MAX_INPUT_VALUES, MEMBER_VALUES)) {
+    const expected = `at most ${MAX_INPUT_VALUES} JSON values, where a named one counts as ${MEMBER_VALUES + 1}`;
+    throw new GatewayError("invalid_request", `Cannot read the line: expected ${expected}`);
   }
   if (containersIn(bytes) <= MAX_CONTAINERS) return;
   throw new GatewayError(

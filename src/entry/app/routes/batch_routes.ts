@@ -18,7 +18,12 @@ export function buildBatchRoutes(
   batches: Batches,
   baseUrl: () => string,
 ): Route[] {
-  const bodyLimits = { capBytes: limits.inputBodyBytes, idleMs: limits.bodyIdleMs, maxValues: MAX_INPUT_VALUES };
+  const bodyLimits = {
+    capBytes: limits.inputBodyBytes,
+    idleMs: limits.bodyIdleMs,
+    maxValues: MAX_INPUT_VALUES,
+    memberValues: 0, // thousands of requests with the same few names
+  };
   const parts = { batches, authenticate, bodyLimits, baseUrl };
   return [
     ...batchRoutes(parts),

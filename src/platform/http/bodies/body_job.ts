@@ -15,7 +15,8 @@ const MAX_COPIED_VALUES = 1_000;
 /** Reads a body in the current thread. */
 export async function runBodyJob(job: BodyJob): Promise<JobOutcome> {
   try {
-    const json = await countedJsonObject(new Uint8Array(job.buffer), job.maxValues);
+    const { maxValues } = job;
+    const json = await countedJsonObject(new Uint8Array(job.buffer), { ...maxValues !== undefined && { maxValues } });
     const { body, bytes, scan: { containers, valueCount } } = json;
     const media: TakenMedia[] = [];
     for (const name of job.members) takeMedia(body, [name], job, media);

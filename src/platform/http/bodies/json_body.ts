@@ -43,6 +43,9 @@ export const MAX_MEDIA_REQUEST_VALUES = 100_000;
 /** The maximum number of values in a request of many inputs: the token ids that a vendor accepts in one request. */
 export const MAX_INPUT_VALUES = 350_000;
 
+/** The default of `BodyLimits.memberValues`. */
+export const MEMBER_VALUES = 10;
+
 /** The maximum nesting depth. */
 const MAX_JSON_DEPTH = 200;
 
@@ -62,22 +65,23 @@ export async function readJsonObject(source: BodySource, limits: BodyLimits): Pr
   refuseOtherTypes((source.headers ?? source.request.headers).get("content-type"));
   if (source.received !== undefined) return jsonObjectOf(source.received.bytes, source.memory, source.received.scan);
   const bytes = await readBody(source, limits, JSON_MEMORY_FACTOR);
-  return await countedJsonObject(bytes, limits.maxValues, source.memory);
+  return await countedJsonObject(bytes, limits, source.memory);
 }
 
 /**
- * Parses bytes as {@linkcode jsonObjectOf} does, unless they have more than `maxValues` values.
+ * Parses bytes as {@linkcode jsonObjectOf} does, unless they have more than `maxValues` values, of which a member of an
+ * object counts for several.
  *
- * @param maxValues Default: unlimited.
  * @throws {GatewayError} As {@linkcode jsonObjectOf}.
  */
 export async function countedJsonObject(
   bytes: Uint8Array<ArrayBuffer>,
-  maxValues: number | undefined,
+  { maxValues, memberValues = MEMBER_VALUES }: Pick<BodyLimits, "maxValues" | "memberValues">,
   memory?: HeldMemory,
 ): Promise<JsonBody> {
-  if (maxValues !== undefined && await hasMoreValuesThan(bytes, maxValues)) {
-    throw new GatewayError("invalid_request", `Cannot read the body: expected at most ${maxValues} JSON values`);
+  if (maxValues !== undefined && await hasMoreValuesThan(bytes, maxValues, memberValues)) {
+    const expected = `at most ${maxValues} JSON values, where a named one counts as ${memberValues + 1}`;
+    throw new GatewayError("invalid_request", `Cannot read the body: expected ${expected}`);
   }
   return jsonObjectOf(bytes, memory);
 }

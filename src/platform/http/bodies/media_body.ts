@@ -46,7 +46,7 @@ export async function readMediaBody(
   const { request: { signal }, memory } = source;
   const sent = source.received?.bytes ?? await readBody(source, limits, JSON_MEMORY_FACTOR);
   if (sent.length <= aboveBytes) {
-    const { body, bytes } = await countedJsonObject(sent, limits.maxValues, memory);
+    const { body, bytes } = await countedJsonObject(sent, limits, memory);
     return { body, bytes, hash: null };
   }
   const job = { ...places, buffer: ownBufferOf(sent), maxValues: limits.maxValues, isHashed };

@@ -1,4 +1,4 @@
-const QUOTE = 0x22, BACKSLASH = 0x5c, COMMA = 0x2c, LIST = 0x5b, OBJECT = 0x7b;
+const QUOTE = 0x22, BACKSLASH = 0x5c, COMMA = 0x2c, COLON = 0x3a, LIST = 0x5b, OBJECT = 0x7b;
 /** A few milliseconds of work. */
 const SLICE_BYTES = 1_000_000;
 /** A shorter text cannot contain enough values to matter. */
@@ -9,8 +9,9 @@ const MIN_BYTES = 262_144;
  * string, and parsing cannot be interrupted. This count yields to other work between slices.
  *
  * @param bytes UTF-8. For invalid JSON the result covers the part that was scanned.
+ * @param memberValues For how many further values a member of an object counts. Default: none.
  */
-export async function hasMoreValuesThan(bytes: Uint8Array, maxValues: number): Promise<boolean> {
+export async function hasMoreValuesThan(bytes: Uint8Array, maxValues: number, memberValues = 0): Promise<boolean> {
   if (bytes.length < MIN_BYTES) return false;
   let values = 1;
   let inString = false;
@@ -24,6 +25,7 @@ export async function hasMoreValuesThan(bytes: Uint8Array, maxValues: number): P
         else if (byte === QUOTE) inString = false;
       } else if (byte === QUOTE) inString = true;
       else if (byte === COMMA || byte === LIST || byte === OBJECT) values++;
+      else if (byte === COLON) values += memberValues;
     }
     if (values > maxValues) return true;
     from = at; // an escape may extend beyond the slice
