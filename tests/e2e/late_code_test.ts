@@ -45,6 +45,13 @@ async function freeOf(pid: number): Promise<number> {
   return DESCRIPTORS - new TextDecoder().decode(stdout).trim().split("\n").length;
 }
 
+/** Some looks at the free descriptors. A thread that starts takes 64 for a moment, to see whether they are free. */
+async function looksAt(pid: number): Promise<number[]> {
+  const looks: number[] = [];
+  while (looks.length < 5) looks.push(await freeOf(pid));
+  return looks;
+}
+
 // Elsewhere than on Linux the limit of open files is not set for a child.
 Deno.test({
   name: "a first request whose code cannot be loaded for want of descriptors fails alone",
@@ -71,9 +78,9 @@ Deno.test({
     const address = itemAt(await process.until(/ready at (http:\S+)/), 1);
     const first = await begin(address, key, DRY_RUN);
     // Far from the limit at which the gateway closes connections.
-    const count = await freeOf(process.pid) - MIN_FREE_DESCRIPTORS + 6;
+    const count = Math.max(...await looksAt(process.pid)) - MIN_FREE_DESCRIPTORS + 6;
     const others = await Promise.all(Array.from({ length: count }, () => begin(address, key)));
-    await eventually(async () => await freeOf(process.pid) < MIN_FREE_DESCRIPTORS);
+    await eventually(async () => Math.max(...await looksAt(process.pid)) < MIN_FREE_DESCRIPTORS);
     assertMatch(await finish(first), /^HTTP\/1\.1 503 [^]*retry-after: \d[^]*too few free file descriptors/i);
 
     for (const connection of others) connection.close();
