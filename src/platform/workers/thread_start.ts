@@ -2,19 +2,20 @@ import { hasFreeDescriptors } from "../lib/process/descriptors.ts";
 import { MIN_FREE_DESCRIPTORS } from "../lib/process/late.ts";
 import { ownAcceptPause } from "../lib/process/own_heartbeat.ts";
 
-/** More than other threads take for connections while a thread starts. To look takes about four milliseconds. */
-const MANY_FREE_DESCRIPTORS = 512;
+/** What must be free if other threads go on accepting connections. They rarely take so many in some milliseconds. */
+const MIN_FREE_BESIDE_OTHERS = 256;
 
 /**
  * Calls a function that starts a thread, if enough descriptors are free. Without one for the new thread the platform
- * ends the process, so other threads accept no connections meanwhile where few are left.
+ * ends the process, so other threads accept no connections meanwhile.
  *
  * @returns What the function returns; null if it was not called.
  */
 export function startWithDescriptors<T>(start: () => T): T | null {
-  const startIfFree = () => hasFreeDescriptors(MIN_FREE_DESCRIPTORS) ? start() : null;
+  const startIf = (free: number) => hasFreeDescriptors(free) ? start() : null;
   const pause = ownAcceptPause();
   // No connection comes while this thread starts another.
-  if (pause === null || !pause.hasOthers) return startIfFree();
-  return hasFreeDescriptors(MANY_FREE_DESCRIPTORS) ? start() : pause.during(startIfFree);
+  if (pause === null || !pause.hasOthers) return startIf(MIN_FREE_DESCRIPTORS);
+  const paused = pause.during(() => ({ started: startIf(MIN_FREE_DESCRIPTORS) }));
+  return paused === null ? startIf(MIN_FREE_BESIDE_OTHERS) : paused.started;
 }
