@@ -81,7 +81,7 @@ for (const face of CALLER_PROTOCOLS) {
 }
 
 Deno.test("other values out of range stay 400", async () => {
-  for (const tokens of [-1, 1.5]) {
+  for (const tokens of [0, -1, 1.5]) {
     const { status, json } = await sendAs(MESSAGES, gateway, { extra: { max_tokens: tokens } });
     assertEquals([status, /max_tokens/.test(json.error.message)], [400, true]);
   }

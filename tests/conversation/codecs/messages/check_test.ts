@@ -27,8 +27,8 @@ Deno.test("messages check names a missing or empty model", () => {
   for (const model of [undefined, null, "", 7]) assertEquals(fieldRefusedWith({ model }), "model");
 });
 
-Deno.test("messages check rejects max_tokens that is missing, negative, fractional or out of range", () => {
-  for (const value of [undefined, null, -1, 1.5, "100", Infinity, NaN]) {
+Deno.test("messages check rejects max_tokens that is missing, negative, fractional or out of range, or 0 with no cache to fill", () => {
+  for (const value of [undefined, null, 0, -1, 1.5, "100", Infinity, NaN]) {
     assertEquals(fieldRefusedWith({ max_tokens: value }), "max_tokens");
   }
 });

@@ -22,7 +22,7 @@ export function checkRequest(body: JsonObject, generates: boolean = true): void 
       `expected the id of a model, got ${body.model === "" ? "nothing" : kindOf(body.model)}`,
     );
   }
-  if (generates) checkMaxTokens(body.max_tokens);
+  if (generates) checkMaxTokens(body);
   checkNumber(body, "temperature", 1);
   checkNumber(body, "top_p", 1);
   checkNumber(body, "top_k", Number.MAX_VALUE);
@@ -48,11 +48,24 @@ function checkThread(thread: unknown): boolean {
   throw invalidField("thread.previous_message_id", `expected the id of the previous reply, got ${kindOf(id)}`);
 }
 
-/** 0 fills the vendor's cache and generates nothing. Source: Messages API reference, `max_tokens`. */
-function checkMaxTokens(value: unknown): void {
-  if (typeof value === "number" && Number.isInteger(value) && value >= 0) return;
+/**
+ * 0 fills the vendor's cache and generates nothing. Source: Messages API reference, `max_tokens`. Without a mark in the
+ * request there is nothing to fill, so 0 is a mistake.
+ */
+function checkMaxTokens(body: JsonObject): void {
+  const value = body.max_tokens;
+  if (typeof value === "number" && Number.isInteger(value) && (value >= 1 || (value === 0 && hasCacheMark(body)))) {
+    return;
+  }
   const got = typeof value === "number" && Number.isFinite(value) ? value : kindOf(value);
-  throw invalidField("max_tokens", `expected an integer of at least 0, got ${got}`);
+  throw invalidField("max_tokens", `expected an integer of at least 1, or 0 beside cache_control, got ${got}`);
+}
+
+/** Whether a value has a mark at any depth. The depth of a body is limited. */
+function hasCacheMark(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasCacheMark);
+  if (!isObject(value)) return false;
+  return isObject(value.cache_control) || Object.values(value).some(hasCacheMark);
 }
 
 function checkNumber(body: JsonObject, field: string, max: number): void {
