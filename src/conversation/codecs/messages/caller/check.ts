@@ -58,7 +58,7 @@ function checkMaxTokens(body: JsonObject): void {
     return;
   }
   const got = typeof value === "number" && Number.isFinite(value) ? value : kindOf(value);
-  throw invalidField("max_tokens", `expected an integer of at least 1, or 0 beside cache_control, got ${got}`);
+  throw invalidField("max_tokens", `expected an integer of at least 1, or 0 with cache_control, got ${got}`);
 }
 
 /** Whether a value has a mark at any depth. The depth of a body is limited. */
