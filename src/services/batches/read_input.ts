@@ -3,8 +3,7 @@ import type { Credential } from "../../money/billing/keys/key_ring.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { Money } from "../../platform/lib/basics/money.ts";
 import { scanJson } from "../../platform/lib/json/json.ts";
-import { hasMoreValuesThan } from "../../platform/lib/json/json_values.ts";
-import { MAX_INPUT_VALUES, MEMBER_VALUES } from "../../platform/http/bodies/json_body.ts";
+import { MAX_INPUT_VALUES, refuseManyValues } from "../../platform/http/bodies/json_body.ts";
 import { TurnPace } from "../../platform/lib/streams/turn_pace.ts";
 import { MAX_STORED_FILE_BYTES } from "../stored_files/stored_file.ts";
 import { BATCH_LIMITS, type BatchRecord, type LineError } from "./records/batch.ts";
@@ -132,7 +131,7 @@ export class InputReader {
     const { endpoint, credential, runner, format, betas } = this.#options;
     let within = "";
     try {
-      await refuseManyValues(bytes);
+      await refuseLongParse(bytes);
       const { customId, body, model } = format.read(bytes, endpoint);
       const hash = createHash("sha256").update(customId).digest("base64").slice(0, 22);
       if (format.hasUniqueIds && this.#customIds.has(hash)) {
@@ -187,12 +186,9 @@ function isOfLine({ status }: GatewayError): boolean {
 }
 
 /** @throws {GatewayError} `invalid_request` for a line that takes too long to parse. */
-async function refuseManyValues(bytes: Uint8Array): Promise<void> {
+async function refuseLongParse(bytes: Uint8Array): Promise<void> {
   if (bytes.length < MIN_COUNTED_BYTES) return;
-  if (await hasMoreValuesThan(bytes, MAX_INPUT_VALUES, MEMBER_VALUES)) {
-    const expected = `at most ${MAX_INPUT_VALUES} JSON values, where a named one counts as ${MEMBER_VALUES + 1}`;
-    throw new GatewayError("invalid_request", `Cannot read the line: expected ${expected}`);
-  }
+  await refuseManyValues(bytes, { maxValues: MAX_INPUT_VALUES });
   if (containersIn(bytes) <= MAX_CONTAINERS) return;
   throw new GatewayError(
     "invalid_request",

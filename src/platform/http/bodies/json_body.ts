@@ -44,7 +44,7 @@ export const MAX_MEDIA_REQUEST_VALUES = 100_000;
 export const MAX_INPUT_VALUES = 350_000;
 
 /** The default of `BodyLimits.memberValues`. */
-export const MEMBER_VALUES = 10;
+const MEMBER_VALUES = 10;
 
 /** The maximum nesting depth. */
 const MAX_JSON_DEPTH = 200;
@@ -76,14 +76,28 @@ export async function readJsonObject(source: BodySource, limits: BodyLimits): Pr
  */
 export async function countedJsonObject(
   bytes: Uint8Array<ArrayBuffer>,
-  { maxValues, memberValues = MEMBER_VALUES }: Pick<BodyLimits, "maxValues" | "memberValues">,
+  limits: ValueLimits,
   memory?: HeldMemory,
 ): Promise<JsonBody> {
-  if (maxValues !== undefined && await hasMoreValuesThan(bytes, maxValues, memberValues)) {
-    const expected = `at most ${maxValues} JSON values, where a named one counts as ${memberValues + 1}`;
-    throw new GatewayError("invalid_request", `Cannot read the body: expected ${expected}`);
-  }
+  await refuseManyValues(bytes, limits);
   return jsonObjectOf(bytes, memory);
+}
+
+/** The limits of a body that concern its values. */
+type ValueLimits = Pick<BodyLimits, "maxValues" | "memberValues">;
+
+/**
+ * Counts values before they are parsed.
+ *
+ * @throws {GatewayError} `invalid_request` for more than `maxValues`.
+ */
+export async function refuseManyValues(
+  bytes: Uint8Array,
+  { maxValues, memberValues = MEMBER_VALUES }: ValueLimits,
+): Promise<void> {
+  if (maxValues === undefined || !await hasMoreValuesThan(bytes, maxValues, memberValues)) return;
+  const expected = `at most ${maxValues} JSON values, where a named one counts as ${memberValues + 1}`;
+  throw new GatewayError("invalid_request", `Cannot read the body: expected ${expected}`);
 }
 
 /**
