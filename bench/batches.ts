@@ -6,13 +6,20 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
-import { RUN_ENVIRONMENT, V8_OPTION } from "../scripts/run_flags.ts";
-import { program, run, type Server, startServer } from "./child.ts";
+import {
+  BALANCE,
+  callAsHeavy,
+  MAX_MS,
+  probeSmall,
+  residentBytesOf,
+  SMALL_PER_SECOND,
+  startBatchGateway,
+  TOKEN_PRICE,
+} from "./batch_gateway.ts";
+import { run, type Server } from "./child.ts";
 import { describeMachine, type Machine } from "./machine.ts";
 import { figure, mebibytes, table } from "./markdown.ts";
-import { HEAVY_KEY, LIGHT_KEY, startNeighbourVendor } from "./neighbour_gateway.ts";
-import type { ProbeOptions, ProbeResult } from "./neighbour_probe.ts";
-import { processState } from "./process_state.ts";
+import { HEAVY_KEY, startNeighbourVendor } from "./neighbour_gateway.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
 
 /** The stages of a batch, each beside the same small requests. */
@@ -42,16 +49,12 @@ export interface BatchFigures {
   readonly expected: number;
 }
 
-const PER_SECOND = 25;
 /** Small requests are sent in rounds of so many seconds until a stage is over. */
 const ROUND_SECONDS = 4;
 const SAMPLE_MS = 250;
 const LOOK_MS = 1_000;
-const MAX_MS = 3_600_000;
-const BALANCE = 1_000_000;
 /** Of the vendor's reply. */
 const TOKENS = { prompt: 12, completion: 4 };
-const TOKEN_PRICE = 0.000001;
 const TARGET_MS = 100;
 const TARGET_MIB = 64;
 const RESULTS = fileURLToPath(new URL("./RESULTS-batches.md", import.meta.url));
@@ -63,7 +66,7 @@ export async function benchBatches(
 ): Promise<BatchFigures> {
   const vendor = await startNeighbourVendor(folder);
   try {
-    const gateway = await startGateway(vendor.port, folder);
+    const gateway = await startBatchGateway({ folder, vendorPort: vendor.port, models: ["small"] });
     try {
       return await measure(gateway, { lines, bytes, folder }, onProgress);
     } finally {
@@ -74,38 +77,6 @@ export async function benchBatches(
   }
 }
 
-async function startGateway(vendorPort: number, folder: string): Promise<Server> {
-  const path = join(folder, "batches.json");
-  await Deno.writeTextFile(
-    path,
-    JSON.stringify({
-      server: { host: "127.0.0.1", port: 0, shutdown_grace: 1 },
-      store: `kv:${join(folder, "store.db")}`,
-      files: join(folder, "files"),
-      accounts: [
-        { id: "light", balance: String(BALANCE), keys: [LIGHT_KEY] },
-        { id: "heavy", balance: String(BALANCE), keys: [HEAVY_KEY] },
-      ],
-      providers: {
-        small: { kind: "openai", base_url: `http://127.0.0.1:${vendorPort}/small`, api_key: "bench-vendor-key" },
-      },
-      models: [{
-        id: "bench/small",
-        pricing: { prompt: String(TOKEN_PRICE), completion: String(TOKEN_PRICE) },
-        serves: [{ provider: "small" }],
-      }],
-      logs: { level: "warn" },
-    }).replaceAll("1e-6", "0.000001"),
-  );
-  return await startServer({
-    name: "gateway",
-    command: [...program("main.ts", [V8_OPTION]), "serve", "--config", path],
-    env: RUN_ENVIRONMENT,
-    logPath: join(folder, "gateway.log"),
-    core: null,
-  });
-}
-
 async function measure(
   gateway: Server,
   { lines, bytes, folder }: { readonly lines: number; readonly bytes: number; readonly folder: string },
@@ -113,7 +84,7 @@ async function measure(
 ): Promise<BatchFigures> {
   const file = join(folder, "lines.jsonl");
   const fileBytes = await writeLines(file, lines, bytes);
-  await probe(gateway.port, 2); // warm-up
+  await probeSmall(gateway, 2); // warm-up
   await new Promise((resolve) => setTimeout(resolve, 30_000));
   const idleBytes = await residentBytesOf(gateway);
   const stages: StageFigures[] = [];
@@ -124,7 +95,6 @@ async function measure(
     onProgress(`${name}: ${figure(seconds, 1)} s, p99 ${figure(small?.p99, 1)} ms, peak ${mebibytes(peakBytes)} MiB`);
     return result;
   };
-  const call = caller(gateway.port);
   await stage("nothing", () => new Promise((resolve) => setTimeout(resolve, 2 * ROUND_SECONDS * 1_000)));
   const stored = await stage("upload of the file", async () => {
     // A part of a form that is a file is read while it is sent, without a copy in memory.
@@ -144,12 +114,12 @@ async function measure(
     return JSON.parse(said) as { readonly id: string };
   });
   const created = await stage("create", async () =>
-    await call("POST", "/v1/batches", {
+    await callAsHeavy(gateway, "POST", "/v1/batches", {
       input_file_id: stored.id,
       endpoint: "/v1/chat/completions",
       completion_window: "24h",
     }));
-  const batch = await stage("lines", async () => await ended(call, String(created.id)));
+  const batch = await stage("lines", async () => await ended(gateway, String(created.id)));
   const { completed } = batch.request_counts as { readonly completed: number };
   await stage("download of the replies", async () => {
     const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/files/${batch.output_file_id}/content`, {
@@ -157,7 +127,7 @@ async function measure(
     });
     for await (const _ of response.body ?? []); // read and dropped
   });
-  const { balance, held } = await call("GET", "/v1/credits");
+  const { balance, held } = await callAsHeavy(gateway, "GET", "/v1/credits");
   return {
     lines,
     fileBytes,
@@ -165,28 +135,13 @@ async function measure(
     stages,
     completed,
     paid: BALANCE - Number(balance) - Number(held),
-    expected: completed * (TOKENS.prompt + TOKENS.completion) * TOKEN_PRICE,
+    expected: completed * (TOKENS.prompt + TOKENS.completion) * Number(TOKEN_PRICE),
   };
 }
 
-type Call = (method: string, path: string, body?: unknown) => Promise<Record<string, unknown>>;
-
-function caller(port: number): Call {
-  return async (method, path, body) => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${HEAVY_KEY}`, "content-type": "application/json" },
-      body: body === undefined ? null : JSON.stringify(body),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${text.slice(0, 500)}`);
-    return JSON.parse(text);
-  };
-}
-
-async function ended(call: Call, id: string): Promise<Record<string, unknown>> {
+async function ended(gateway: Server, id: string): Promise<Readonly<Record<string, unknown>>> {
   for (let waitedMs = 0; waitedMs < MAX_MS; waitedMs += LOOK_MS) {
-    const batch = await call("GET", `/v1/batches/${id}`);
+    const batch = await callAsHeavy(gateway, "GET", `/v1/batches/${id}`);
     if (["completed", "failed", "cancelled", "expired"].includes(String(batch.status))) return batch;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
@@ -208,7 +163,7 @@ async function beside<T>(stage: BatchStage, gateway: Server, work: () => Promise
   const spansMs: number[] = [];
   let failures = 0;
   while (!isOver) {
-    const part = await probe(gateway.port, ROUND_SECONDS);
+    const part = await probeSmall(gateway, ROUND_SECONDS);
     spansMs.push(...part.spansMs);
     failures += part.failures;
   }
@@ -233,16 +188,6 @@ async function writeLines(path: string, lines: number, bytes: number): Promise<n
 
 function text(length: number): string {
   return "A lighthouse stands on a rock by the sea. ".repeat(Math.ceil(Math.max(length, 1) / 42)).slice(0, length);
-}
-
-async function residentBytesOf({ pid }: Server): Promise<number> {
-  return (await processState(pid))?.residentBytes ?? 0;
-}
-
-async function probe(port: number, seconds: number): Promise<ProbeResult> {
-  const options: ProbeOptions = { port, key: LIGHT_KEY, model: "bench/small", seconds, perSecond: PER_SECOND };
-  const said = await run([...program("bench/neighbour_probe.ts"), JSON.stringify(options)], { timeoutMs: 300_000 });
-  return JSON.parse(said) as ProbeResult;
 }
 
 /** The report as Markdown. */
@@ -276,7 +221,7 @@ export function writeBatchReport(machine: Machine, figures: BatchFigures): strin
     `Written by \`deno run -A bench/batches.ts\` on ${new Date().toISOString().slice(0, 10)}: ${machine.cpu}, ` +
     `${machine.cores} cores, ${mebibytes(machine.memoryBytes)} MiB, ${machine.system}, Deno ${machine.deno}.`,
     `One account uploads ${figure(lines)} lines of ${mebibytes(fileBytes)} MiB together and runs them as a batch. ` +
-    `Another account sends ${PER_SECOND} small JSON requests a second meanwhile. Vendor, both callers and the ` +
+    `Another account sends ${SMALL_PER_SECOND} small JSON requests a second meanwhile. Vendor, both callers and the ` +
     "gateway share the machine. The gateway has its defaults, with the store in a file.",
     `Idle memory is ${mebibytes(idleBytes)} MiB. The mark is ${TARGET_MIB} MiB above it, and 99 % of the small ` +
     `requests within ${TARGET_MS} ms.`,

@@ -6,13 +6,10 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
-import { RUN_ENVIRONMENT, V8_OPTION } from "../scripts/run_flags.ts";
-import { program, run, type Server, startServer } from "./child.ts";
+import { callAsHeavy, probeSmall, residentBytesOf, startBatchGateway } from "./batch_gateway.ts";
+import { run, type Server } from "./child.ts";
 import { describeMachine, type Machine } from "./machine.ts";
 import { figure, mebibytes, table } from "./markdown.ts";
-import { HEAVY_KEY, LIGHT_KEY } from "./neighbour_gateway.ts";
-import type { ProbeOptions, ProbeResult } from "./neighbour_probe.ts";
-import { processState } from "./process_state.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
 
 /** A gateway without open lines, or with all of them. */
@@ -44,7 +41,6 @@ export interface CreateFigures {
 const SETTLE_MS = 60_000;
 const PROBE_SECONDS = 20;
 const LISTS = 50;
-const MAX_MS = 3_600_000;
 const REPLY = '{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":' +
   '{"role":"assistant","content":"Hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":12,"completion_tokens":4}}';
 const RESULTS = fileURLToPath(new URL("./RESULTS-open-lines.md", import.meta.url));
@@ -58,7 +54,7 @@ export async function benchOpenLines(
   const states: OpenLinesFigures[] = [];
   const look = async (title: string): Promise<Server> => {
     const startedAt = performance.now();
-    const gateway = await startGateway(vendor.port, folder);
+    const gateway = await startBatchGateway({ folder, vendorPort: vendor.port, models: ["small", "never"] });
     const startMs = performance.now() - startedAt;
     await sleep(SETTLE_MS);
     const residentBytes = await residentBytesOf(gateway);
@@ -90,42 +86,6 @@ function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-async function startGateway(vendorPort: number, folder: string): Promise<Server> {
-  const path = join(folder, "open-lines.json");
-  const provider = (mode: string) => ({
-    kind: "openai",
-    base_url: `http://127.0.0.1:${vendorPort}/${mode}`,
-    api_key: "bench-vendor-key",
-  });
-  const model = (name: string) => ({
-    id: `bench/${name}`,
-    pricing: { prompt: "0.000001", completion: "0.000001" },
-    serves: [{ provider: name }],
-  });
-  await Deno.writeTextFile(
-    path,
-    JSON.stringify({
-      server: { host: "127.0.0.1", port: 0, shutdown_grace: 1 },
-      store: `kv:${join(folder, "store.db")}`,
-      files: join(folder, "files"),
-      accounts: [
-        { id: "light", balance: "1000000", keys: [LIGHT_KEY] },
-        { id: "heavy", balance: "1000000", keys: [HEAVY_KEY] },
-      ],
-      providers: { small: provider("small"), never: provider("never") },
-      models: [model("small"), model("never")],
-      logs: { level: "warn" },
-    }),
-  );
-  return await startServer({
-    name: "gateway",
-    command: [...program("main.ts", [V8_OPTION]), "serve", "--config", path],
-    env: RUN_ENVIRONMENT,
-    logPath: join(folder, "gateway.log"),
-    core: null,
-  });
-}
-
 async function createAll(
   gateway: Server,
   { folder, lines, batches }: { readonly folder: string; readonly lines: number; readonly batches: number },
@@ -143,13 +103,13 @@ async function createAll(
   })();
   const probing = (async () => {
     const found: number[] = [];
-    while (!isOver) found.push(...(await probe(gateway, 4)).spansMs);
+    while (!isOver) found.push(...(await probeSmall(gateway, 4)).spansMs);
     return found;
   })();
   try {
     for (let batch = 0; batch < batches; batch++) {
       const startedAt = performance.now();
-      await request(gateway, "POST", "/v1/batches", {
+      await callAsHeavy(gateway, "POST", "/v1/batches", {
         input_file_id: file,
         endpoint: "/v1/chat/completions",
         completion_window: "24h",
@@ -176,11 +136,11 @@ async function createAll(
 }
 
 async function requestsAt(gateway: Server): Promise<Pick<OpenLinesFigures, "small" | "failures" | "list">> {
-  const { spansMs, failures } = await probe(gateway, PROBE_SECONDS);
+  const { spansMs, failures } = await probeSmall(gateway, PROBE_SECONDS);
   const lists: number[] = [];
   for (let nth = 0; nth < LISTS; nth++) {
     const startedAt = performance.now();
-    await request(gateway, "GET", "/v1/batches?limit=100");
+    await callAsHeavy(gateway, "GET", "/v1/batches?limit=100");
     lists.push(performance.now() - startedAt);
   }
   return { small: spreadOf(spansMs), failures, list: spreadOf(lists) };
@@ -200,36 +160,7 @@ async function upload(gateway: Server, path: string, lines: number): Promise<str
   const form = new FormData();
   form.append("purpose", "batch");
   form.append("file", new Blob([await Deno.readFile(path)]), "lines.jsonl");
-  return String((await request(gateway, "POST", "/v1/files", form)).id);
-}
-
-async function request(
-  { port }: Server,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<Readonly<Record<string, unknown>>> {
-  const isForm = body instanceof FormData;
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${HEAVY_KEY}`, ...!isForm && { "content-type": "application/json" } },
-    body: body === undefined ? null : isForm ? body : JSON.stringify(body),
-    signal: AbortSignal.timeout(MAX_MS),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${text.slice(0, 500)}`);
-  return JSON.parse(text);
-}
-
-async function residentBytesOf({ pid }: Server): Promise<number> {
-  return (await processState(pid))?.residentBytes ?? 0;
-}
-
-async function probe({ port }: Server, seconds: number): Promise<ProbeResult> {
-  const options: ProbeOptions = { port, key: LIGHT_KEY, model: "bench/small", seconds, perSecond: 25 };
-  return JSON.parse(
-    await run([...program("bench/neighbour_probe.ts"), JSON.stringify(options)], { timeoutMs: MAX_MS }),
-  );
+  return String((await callAsHeavy(gateway, "POST", "/v1/files", form)).id);
 }
 
 /** The report as Markdown. */
