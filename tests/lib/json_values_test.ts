@@ -18,7 +18,10 @@ Deno.test("hasMoreValuesThan() stops at the first slice that has too many, and a
 Deno.test("hasMoreValuesThan() yields to the event loop between slices", async () => {
   let turns = 0;
   let isOver = false;
-  const counting = hasMoreValuesThan(new Uint8Array(10_000_000).fill(0x20), 1).then(() => void (isOver = true));
+  const counting = (async () => {
+    await hasMoreValuesThan(new Uint8Array(10_000_000).fill(0x20), 1);
+    isOver = true;
+  })();
   while (!isOver) {
     await new Promise((resolve) => setTimeout(resolve, 0));
     turns++;

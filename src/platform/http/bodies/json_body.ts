@@ -1,5 +1,6 @@
 import { Buffer, isUtf8 } from "node:buffer";
 import { GatewayError, invalidField } from "../../lib/basics/gateway_error.ts";
+import { chain, type MaybePromise } from "../../lib/basics/maybe_promise.ts";
 import { type JsonScan, scanJson } from "../../lib/json/json.ts";
 import { hasRepeatedMember } from "../../lib/json/json_members.ts";
 import { type OmittedStrings, omittedText, outlineOf } from "../../lib/json/json_outline.ts";
@@ -65,39 +66,41 @@ export async function readJsonObject(source: BodySource, limits: BodyLimits): Pr
   refuseOtherTypes((source.headers ?? source.request.headers).get("content-type"));
   if (source.received !== undefined) return jsonObjectOf(source.received.bytes, source.memory, source.received.scan);
   const bytes = await readBody(source, limits, JSON_MEMORY_FACTOR);
-  return await countedJsonObject(bytes, limits, source.memory);
+  return countedJsonObject(bytes, limits, source.memory);
 }
 
 /**
  * Parses bytes as {@linkcode jsonObjectOf} does, unless they have more than `maxValues` values, of which a member of an
- * object counts for several.
+ * object counts for several. The result is immediate for a short text.
  *
  * @throws {GatewayError} As {@linkcode jsonObjectOf}.
  */
-export async function countedJsonObject(
+export function countedJsonObject(
   bytes: Uint8Array<ArrayBuffer>,
   limits: ValueLimits,
   memory?: HeldMemory,
-): Promise<JsonBody> {
-  await refuseManyValues(bytes, limits);
-  return jsonObjectOf(bytes, memory);
+): MaybePromise<JsonBody> {
+  return chain(refuseManyValues(bytes, limits), () => jsonObjectOf(bytes, memory));
 }
 
 /** The limits of a body that concern its values. */
 type ValueLimits = Pick<BodyLimits, "maxValues" | "memberValues">;
 
 /**
- * Counts values before they are parsed.
+ * Counts values before they are parsed. The result is immediate for a short text.
  *
  * @throws {GatewayError} `invalid_request` for more than `maxValues`.
  */
-export async function refuseManyValues(
+export function refuseManyValues(
   bytes: Uint8Array,
   { maxValues, memberValues = MEMBER_VALUES }: ValueLimits,
-): Promise<void> {
-  if (maxValues === undefined || !await hasMoreValuesThan(bytes, maxValues, memberValues)) return;
-  const expected = `at most ${maxValues} JSON values, where a named one counts as ${memberValues + 1}`;
-  throw new GatewayError("invalid_request", `Cannot read the body: expected ${expected}`);
+): MaybePromise<void> {
+  if (maxValues === undefined) return;
+  return chain(hasMoreValuesThan(bytes, maxValues, memberValues), (isAbove) => {
+    if (!isAbove) return;
+    const expected = `at most ${maxValues} JSON values, where a named one counts as ${memberValues + 1}`;
+    throw new GatewayError("invalid_request", `Cannot read the body: expected ${expected}`);
+  });
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { MaybePromise } from "../basics/maybe_promise.ts";
+
 const QUOTE = 0x22, BACKSLASH = 0x5c, COMMA = 0x2c, COLON = 0x3a, LIST = 0x5b, OBJECT = 0x7b;
 /** A few milliseconds of work. */
 const SLICE_BYTES = 1_000_000;
@@ -6,13 +8,17 @@ const MIN_BYTES = 262_144;
 
 /**
  * Whether a JSON text contains more than `maxValues` values. Values take far longer to parse than the bytes of a long
- * string, and parsing cannot be interrupted. This count yields to other work between slices.
+ * string, and parsing cannot be interrupted. This count yields to other work between slices. The result is immediate
+ * for a short text.
  *
  * @param bytes UTF-8. For invalid JSON the result covers the part that was scanned.
  * @param memberValues For how many further values a member of an object counts. Default: none.
  */
-export async function hasMoreValuesThan(bytes: Uint8Array, maxValues: number, memberValues = 0): Promise<boolean> {
-  if (bytes.length < MIN_BYTES) return false;
+export function hasMoreValuesThan(bytes: Uint8Array, maxValues: number, memberValues = 0): MaybePromise<boolean> {
+  return bytes.length < MIN_BYTES ? false : countsMoreThan(bytes, maxValues, memberValues);
+}
+
+async function countsMoreThan(bytes: Uint8Array, maxValues: number, memberValues: number): Promise<boolean> {
   let values = 1;
   let inString = false;
   for (let from = 0; from < bytes.length;) {
