@@ -1,7 +1,7 @@
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
 import { routesAt } from "../route_at.ts";
 import type { TextRouteParts } from "../text_route_parts.ts";
-import { cacheInExtraBody } from "../../services/caches/reference.ts";
+import { cacheInExtraBody, type CacheReference } from "../../services/caches/reference.ts";
 import type { CallerFormat } from "../../conversation/contract/caller_format.ts";
 import { chat } from "../../conversation/codecs/chat/mod.ts";
 import { responses } from "../../conversation/codecs/responses/mod.ts";
@@ -27,14 +27,14 @@ function textHandler(
   return async (inbound) => {
     const credential = await authenticate(inbound);
     const received = await readJsonObject(inbound, bodyLimits);
-    return await withNamedFiles({ inbound, credential, format, json: received }, files, async (json) => {
+    return await withNamedFiles({ inbound, credential, format, json: received }, files, (json) => {
       const { outline: body } = json;
       const model = typeof body.model === "string" ? body.model : "";
-      const bodyPin = readBodyPin(body);
+      const facts = { format, body, model, stream: body.stream === true, bodyPin: readBodyPin(body) };
+      const handle = (cache: CacheReference | null) =>
+        turns.handle(textRequestOf(inbound, credential, json, { ...facts, cache }));
       const named = cacheInExtraBody(body, format, model);
-      const cache = named === null ? null : await caches.resolve({ ...named, keyId: credential.keyId });
-      const facts = { format, body, model, stream: body.stream === true, bodyPin, cache };
-      return await turns.handle(textRequestOf(inbound, credential, json, facts));
+      return named === null ? handle(null) : caches.resolve({ ...named, keyId: credential.keyId }).then(handle);
     });
   };
 }

@@ -1,5 +1,6 @@
 import { highestReservation } from "../../../money/billing/meter/highest_reservation.ts";
 import type { Reservation } from "../../../money/billing/meter/meter.ts";
+import type { CallOptions } from "../../calls/options.ts";
 import { runPaidCall } from "../../calls/paid_call.ts";
 import type { PassThrough } from "../../../conversation/contract/pass_through.ts";
 import { rejectUnmeteredWork } from "../../../conversation/parts/reply/unmetered_work.ts";
@@ -40,14 +41,18 @@ export class TextService {
     request.format.check(request.body);
     rejectUnmeteredWork(request.body);
     if (request.format.replay.items) await this.parts.items.load(request.accountId, request.body);
-    const { options, candidates, optionOf } = await textOptionsOf(request, this.parts);
-    if (request.isDryRun === true) return await (await dryRunModule.load()).dryRunText(request, options, this.parts);
+    const found = await textOptionsOf(request, this.parts);
+    if (request.isDryRun !== true) return await this.#run(request, found);
+    return await (await dryRunModule.load()).dryRunText(request, found.options, this.parts);
+  }
+
+  #run(request: TextRequest, { options, candidates, optionOf }: CallOptions<TextOption>): Promise<Response> {
     const first = elementAt(options, 0);
     const { requestId, accountId, keyId, receivedAt, record } = request;
     const catalog = this.parts.catalog.at(receivedAt);
     const limitFor = (option: TextOption, { amount, outputLimit }: Reservation) =>
       option === first ? { outputLimit } : fitWithin(amount, option.measure, option.rates);
-    return await runPaidCall({
+    return runPaidCall({
       facts: { kind: "text", requestId, accountId, keyId, receivedAt, record, model: first.model },
       caller: request,
       author: request.format.author,
@@ -99,12 +104,10 @@ export class TextService {
   }
 
   /** Sends a request, and once more without the reasoning of earlier turns if the vendor refuses it. */
-  async #send(attempt: TextAttempt, pass: PassThrough | null): Promise<Response> {
+  #send(attempt: TextAttempt, pass: PassThrough | null): Promise<Response> {
     const send = (each: TextAttempt) =>
       pass === null ? translate(each, this.parts) : passThrough(each, pass, this.parts);
-    try {
-      return await send(attempt);
-    } catch (error) {
+    return send(attempt).catch((error) => {
       if (!isReasoningRefused(error, attempt)) throw error;
       const { provider, candidate, request } = attempt;
       this.parts.log.info("reasoning_refused", {
@@ -112,8 +115,8 @@ export class TextService {
         provider: provider.name,
         model: candidate.model,
       });
-      return await send({ ...attempt, dropsReasoning: true });
-    }
+      return send({ ...attempt, dropsReasoning: true });
+    });
   }
 }
 

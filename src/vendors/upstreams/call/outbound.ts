@@ -94,7 +94,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
       now,
     }) ?? UNAUTHORIZED;
 
-  const exchange = async (call: OutboundCall, { lines }: Authorization): Promise<OutboundResponse> => {
+  const exchange = async (call: OutboundCall, given?: Authorization): Promise<OutboundResponse> => {
+    const { lines } = given ?? await authorized(call, options.clock.now());
     const streamed = isStreamedBody(call.body) ? call.body : null;
     const contentType = streamed === null ? JSON_LINE : headerLinesOf({ "content-type": streamed.contentType });
     const headerLines = fixedLines + defaultLinesFor(call) + lines + contentType + headerLinesOf(call.headers) +
@@ -120,6 +121,22 @@ export function createOutbound(options: OutboundOptions): Outbound {
     }
   };
 
+  /** Sends a request once more that is rejected, if it can be authorized in another way. */
+  const exchangeTwice = async (
+    call: OutboundCall,
+    onRejected: NonNullable<OutboundOptions["onRejected"]>,
+  ): Promise<OutboundResponse> => {
+    const now = options.clock.now();
+    const authorization = await authorized(call, now);
+    try {
+      return await exchange(call, authorization);
+    } catch (error) {
+      const rejection = rejectionOf(error, authorization, now);
+      if (rejection === null || !onRejected(rejection)) throw error;
+    }
+    return await exchange(call);
+  };
+
   const outbound: Outbound = {
     firstByteMs: options.firstByteMs,
     json: (method, path, body, read, extras = {}) =>
@@ -133,18 +150,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const sibling = createOutbound({ ...options, baseUrl, origin: originOf(baseUrl) });
       return { outbound: sibling, path: url.pathname + url.search };
     },
-    async send(call) {
-      const now = options.clock.now();
-      const authorization = await authorized(call, now);
-      if (options.onRejected === undefined) return await exchange(call, authorization);
-      try {
-        return await exchange(call, authorization);
-      } catch (error) {
-        const rejection = rejectionOf(error, authorization, now);
-        if (rejection === null || !options.onRejected(rejection)) throw error;
-      }
-      return await exchange(call, await authorized(call, options.clock.now()));
-    },
+    send: (call) => options.onRejected === undefined ? exchange(call) : exchangeTwice(call, options.onRejected),
   };
   return outbound;
 }
