@@ -56,18 +56,19 @@ export class IoBarrier {
 
   #start(): Promise<void> {
     this.#next = null;
-    return this.#current = this.#turn().finally(() => {
-      if (this.#next === null) this.#current = null;
-    });
+    return this.#current = this.#turn();
   }
 
+  /** Never rejects. */
   async #turn(): Promise<void> {
     const startedAt = systemClock.monotonicMs();
     await this.#passByte();
     for (let turn = 0; turn < SETTLING_TURNS; turn++) await null;
     this.#deliveredUntil = startedAt;
+    if (this.#next === null) this.#current = null;
   }
 
+  /** Never rejects. */
   async #passByte(): Promise<void> {
     const pair = this.#isClosed ? null : await (this.#pair ??= openPair());
     if (pair === null || this.#isClosed) return await twoTimers();
