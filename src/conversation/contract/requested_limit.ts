@@ -10,8 +10,13 @@ import { isObject } from "../neutral/wire_value.ts";
 export function maxRequestedLimit(body: JsonObject, fields: readonly string[]): RequestedLimit | null {
   let largest: RequestedLimit | null = null;
   for (const field of fields) {
-    const tokens = field.split(".").reduce<unknown>((inner, key) => isObject(inner) ? inner[key] : undefined, body);
+    const tokens = valueAt(body, field);
     if (typeof tokens === "number" && (largest === null || tokens > largest.tokens)) largest = { field, tokens };
   }
   return largest;
+}
+
+function valueAt(body: JsonObject, field: string): unknown {
+  if (!field.includes(".")) return body[field];
+  return field.split(".").reduce<unknown>((inner, key) => isObject(inner) ? inner[key] : undefined, body);
 }

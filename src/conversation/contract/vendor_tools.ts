@@ -14,6 +14,7 @@ export function isVendorKind({ type }: JsonObject): boolean {
 
 /** The number of tools in a request that the vendor runs, including those billed by tokens only. */
 export function vendorToolsIn(grammar: RequestGrammar, body: JsonObject): number {
+  if (isAbsent(body.tools)) return 0;
   // The content format accepts a single tool in place of a list.
   const tools: readonly unknown[] = Array.isArray(body.tools) ? body.tools : [body.tools];
   return tools.filter((tool) => isObject(tool) && grammar.isVendorTool(tool)).length;

@@ -46,13 +46,14 @@ type SearchRequest = Pick<TextRequest, "format" | "body" | "wholeBody">;
 
 /** Whether a request offers a search. */
 export function offersSearch({ format, body }: SearchRequest): boolean {
-  if (!isAbsent(body.web_search_options)) return true;
-  const holdsSearch = (tools: unknown) =>
-    (isObject(tools) ? [tools] : objectsOf(tools)).some((tool) =>
-      format.grammar.hostedToolNames(tool).includes(SEARCH)
-    );
+  if (!isAbsent(body.web_search_options) || holdsSearch(body.tools, format)) return true;
   // Items of one format's input add tools.
-  return holdsSearch(body.tools) || objectsOf(body.input).some(({ tools }) => holdsSearch(tools));
+  return Array.isArray(body.input) && objectsOf(body.input).some(({ tools }) => holdsSearch(tools, format));
+}
+
+function holdsSearch(tools: unknown, { grammar }: SearchRequest["format"]): boolean {
+  if (isAbsent(tools)) return false;
+  return (isObject(tools) ? [tools] : objectsOf(tools)).some((tool) => grammar.hostedToolNames(tool).includes(SEARCH));
 }
 
 /**

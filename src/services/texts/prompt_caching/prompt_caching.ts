@@ -105,10 +105,9 @@ export function warmProvider(
   },
 ): string | null {
   const [first] = candidates;
+  if (first === undefined || candidates.length === 1 || request.cache || isOff(request, model)) return null;
   const warmMs = warmMsOf(model);
-  if (first === undefined || candidates.length === 1 || warmMs === 0 || request.cache || isOff(request, model)) {
-    return null;
-  }
+  if (warmMs === 0) return null;
   const provider = providers.get(first.provider);
   const minTokens = provider === undefined
     ? DEFAULT_MIN_TOKENS

@@ -73,6 +73,7 @@ export function pricesIn(prices: ModelPrices, situation: PriceSituation): Applie
 }
 
 function keyOf({ overrides }: PriceList, held: readonly PriceOverride[]): string {
+  if (held.length === 0) return "";
   return held.map((each) => overrides.indexOf(each)).join();
 }
 
@@ -181,10 +182,12 @@ export function pricesWith(
 }
 
 /** Whether any list of prices of a model fulfills a test, whatever its conditions. */
-function hasPricing({ pricing, overrides, tiers }: ModelPrices, isMet: (pricing: Pricing) => boolean): boolean {
-  return [{ pricing, overrides }, ...Object.values(tiers)].some((list) =>
-    isMet(list.pricing) || list.overrides.some((each) => isMet(each.pricing))
-  );
+function hasPricing(prices: ModelPrices, isMet: (pricing: Pricing) => boolean): boolean {
+  return isMetIn(prices, isMet) || Object.values(prices.tiers).some((list) => isMetIn(list, isMet));
+}
+
+function isMetIn({ pricing, overrides }: PriceList, isMet: (pricing: Pricing) => boolean): boolean {
+  return isMet(pricing) || overrides.some((each) => isMet(each.pricing));
 }
 
 /** Whether any price is set: under some condition, or always. */

@@ -55,9 +55,11 @@ export interface Provider {
  * @param model The vendor's name of the model.
  */
 export function textEndpointsOf({ text }: Pick<Provider, "text">, model: string): readonly TextEndpoint[] {
-  return text.some(({ serves }) => serves !== undefined)
-    ? text.filter((endpoint) => endpoint.serves?.(model) ?? true)
-    : text;
+  return text.some(isSelective) ? text.filter((endpoint) => endpoint.serves?.(model) ?? true) : text;
+}
+
+function isSelective({ serves }: TextEndpoint): boolean {
+  return serves !== undefined;
 }
 
 /** The id of a provider, with its credential: see `providerIdOf`. */

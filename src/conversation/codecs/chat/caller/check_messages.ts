@@ -7,9 +7,12 @@ import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 /** Fields of an assistant message that can replace its content. */
 const CONTENT_ALTERNATIVES = ["refusal", "audio", "reasoning_content", "reasoning", "reasoning_details"] as const;
 
-/** Ids of the calls so far. `anonymous` is true when a call had no id, so that any result may belong to it. */
+/**
+ * Ids of the calls so far; null before the first one, since most requests have none. `anonymous` is true when a call
+ * had no id, so that any result may belong to it.
+ */
 interface KnownCalls {
-  readonly ids: Set<string>;
+  ids: Set<string> | null;
   anonymous: boolean;
 }
 
@@ -22,7 +25,7 @@ export function checkMessages(messages: unknown): void {
   if (!Array.isArray(messages) || messages.length === 0) {
     throw invalidField("messages", "expected a non-empty array of messages");
   }
-  const calls: KnownCalls = { ids: new Set(), anonymous: false };
+  const calls: KnownCalls = { ids: null, anonymous: false };
   for (let i = 0; i < messages.length; i++) checkMessage(messages[i], i, calls);
 }
 
@@ -69,7 +72,7 @@ function checkCalls(toolCalls: unknown, i: number, calls: KnownCalls): void {
   for (let k = 0; k < toolCalls.length; k++) {
     const call = toolCalls[k];
     if (typeof call !== "object" || call === null) throw invalidCall(i, k, "", "expected an object");
-    if (typeof call.id === "string" && call.id !== "") calls.ids.add(call.id);
+    if (typeof call.id === "string" && call.id !== "") (calls.ids ??= new Set()).add(call.id);
     else if (call.id === undefined || call.id === null || call.id === "") calls.anonymous = true;
     else throw invalidCall(i, k, ".id", "expected a string");
     if (call.type === "custom") {
@@ -94,7 +97,7 @@ function invalidCall(i: number, k: number, field: string, expected: string): Gat
 
 function checkResultId(id: unknown, i: number, calls: KnownCalls): void {
   if (typeof id !== "string") throw invalidField(`messages[${i}].tool_call_id`, "expected the id of a tool call");
-  if (calls.ids.has(id) || calls.anonymous) return;
+  if (calls.ids?.has(id) || calls.anonymous) return;
   throw invalidField(`messages[${i}].tool_call_id`, `no earlier tool call has the id "${id.slice(0, 64)}"`);
 }
 

@@ -71,6 +71,6 @@ function withMembers(members: JsonObject, others: JsonObject): JsonObject {
 
 /** The members without those of certain names; the same object if it has none of them. */
 function without(members: JsonObject, names: readonly string[]): JsonObject {
-  if (!names.some((name) => Object.hasOwn(members, name))) return members;
+  if (!hasMembers(members) || !names.some((name) => Object.hasOwn(members, name))) return members;
   return Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)));
 }
