@@ -4,7 +4,7 @@ import { readCredential } from "../../platform/http/request/credentials.ts";
 import type { Inbound } from "../../platform/http/request/inbound.ts";
 import type { WrongKeys } from "../../platform/http/wrong_keys.ts";
 import type { Clock } from "../../platform/lib/basics/clock.ts";
-import { chain, type MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
+import { isPending, type MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
 import type { EffectiveLimits } from "../limits/access_limits.ts";
 import type { RatesLeft } from "../limits/limits_left.ts";
 import { addDefaultRateFields, addMessageRateFields } from "../limits/rate_fields.ts";
@@ -76,8 +76,8 @@ export function createAuthenticate(
     } catch (failure) {
       return refuse(failure, inbound, wrongKeys);
     }
-    return chain(
-      found,
+    if (!isPending(found)) return ownedBy(found, inbound);
+    return found.then(
       (credential) => ownedBy(credential, inbound),
       (failure) => refuse(failure, inbound, wrongKeys),
     );

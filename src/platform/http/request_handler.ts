@@ -248,6 +248,7 @@ class Arrival implements Inbound, RecordedArrival {
   #memory: HeldMemory | null = null;
   #headers: HeaderReader | null = null;
   #remote: string | null = null;
+  #address: Deno.Addr | null = null;
 
   constructor(
     /** As sent, or with the decoded body. */
@@ -300,8 +301,13 @@ class Arrival implements Inbound, RecordedArrival {
     return this.request.method;
   }
 
+  /** The platform makes an object for each access. */
+  get #peer(): Deno.Addr {
+    return this.#address ??= this.info.remoteAddr;
+  }
+
   get peerPort(): number {
-    const address = this.info.remoteAddr;
+    const address = this.#peer;
     return "port" in address ? address.port : 0;
   }
 
@@ -310,7 +316,7 @@ class Arrival implements Inbound, RecordedArrival {
   }
 
   #clientAddress(): string {
-    const address = this.info.remoteAddr;
+    const address = this.#peer;
     const peer = "hostname" in address ? address.hostname : "";
     const { trustedProxies } = this.parts;
     if (trustedProxies.length === 0) return peer;

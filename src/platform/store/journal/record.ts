@@ -16,8 +16,10 @@ const DIGITS = new TextEncoder().encode("0123456789abcdef");
 
 /** Writes records into a buffer that is reused. */
 export class RecordEncoder {
-  readonly #text = new TextEncoder();
+  readonly #encoder = new TextEncoder();
   #buffer = new Uint8Array(MIN_BUFFER_BYTES);
+  /** The part of the buffer behind the header. */
+  #text = this.#buffer.subarray(HEADER_BYTES);
 
   /**
    * The bytes of a record, valid until the next call.
@@ -26,14 +28,16 @@ export class RecordEncoder {
    */
   encode(text: string): Uint8Array {
     const maxBytes = HEADER_BYTES + MAX_BYTES_PER_UNIT * text.length;
-    if (maxBytes > this.#buffer.length) this.#buffer = new Uint8Array(2 * maxBytes);
+    if (maxBytes > this.#buffer.length) {
+      this.#buffer = new Uint8Array(2 * maxBytes);
+      this.#text = this.#buffer.subarray(HEADER_BYTES);
+    }
     const buffer = this.#buffer;
-    const { written } = this.#text.encodeInto(text, buffer.subarray(HEADER_BYTES));
-    const end = HEADER_BYTES + written;
+    const { written } = this.#encoder.encodeInto(text, this.#text);
     buffer[0] = LINE_FEED;
-    writeHex(buffer, crc32(buffer.subarray(HEADER_BYTES, end)));
+    writeHex(buffer, crc32(this.#text.subarray(0, written)));
     buffer[HEADER_BYTES - 1] = SPACE;
-    return buffer.subarray(0, end);
+    return buffer.subarray(0, HEADER_BYTES + written);
   }
 }
 

@@ -1,7 +1,7 @@
 import { droppedFieldsHeader } from "../../../platform/http/request/dropped_fields_header.ts";
 import { Buffer } from "node:buffer";
 import { writeMoney } from "../../../platform/lib/basics/money.ts";
-import { addReportedHeaders, UNBUFFERED } from "../../../platform/http/request/headers.ts";
+import { addReportedHeaders, type FieldSource, UNBUFFERED } from "../../../platform/http/request/headers.ts";
 import type { RequestRecord } from "../../../platform/http/request/request_record.ts";
 import type { OutboundResponse } from "../../../vendors/upstreams/call/outbound_call.ts";
 import { vendorRequestIdOf } from "../../../vendors/upstreams/call/vendor_request_id.ts";
@@ -37,7 +37,8 @@ export function responseHeaders(
   headers["x-service-provider"] = provider.name;
   headers["x-service-model"] = model.id;
   const reported = isSameFormat(request, endpoint) ? endpoint.format.reportedHeaders : [];
-  addReportedHeaders(headers, (name) => response.header(name), reported);
+  const fieldOf: FieldSource = (name) => response.header(name);
+  addReportedHeaders(headers, fieldOf, reported);
   if (contentType === "text/event-stream") headers["cache-control"] = "no-cache";
   const limit = outputLimitOf(attempt);
   if (limit !== null) headers["x-service-output-limit"] = String(limit);
@@ -46,20 +47,12 @@ export function responseHeaders(
   const { cost, cacheSaved } = request.record;
   if (cost !== null) headers["x-service-cost"] = writeMoney(cost);
   if (cacheSaved !== undefined) headers["x-service-cache-saved"] = writeMoney(cacheSaved);
-  recordResponse(request.record, response, dropped);
+  request.record.dropped = dropped;
+  const recorded = request.record.lastAttempt;
+  if (recorded === null) return headers;
+  recorded.status = response.status;
+  recorded.vendorRequestId = vendorRequestIdOf(fieldOf);
   return headers;
-}
-
-function recordResponse(
-  record: RequestRecord,
-  response: Pick<OutboundResponse, "header" | "status">,
-  dropped: readonly string[],
-): void {
-  record.dropped = dropped;
-  const attempt = record.lastAttempt;
-  if (attempt === null) return;
-  attempt.status = response.status;
-  attempt.vendorRequestId = vendorRequestIdOf((name) => response.header(name));
 }
 
 /**
