@@ -1,7 +1,7 @@
 import { cpuUsage } from "node:process";
-import type { FromIsolate, ToIsolate } from "../src/threads/isolates/messages.ts";
-import { Outbox } from "../src/threads/isolates/outbox.ts";
-import { readMessages } from "../src/threads/isolates/wire.ts";
+import type { FromIsolate, ToIsolate } from "../src/threads/serving/messages.ts";
+import { Outbox } from "../src/threads/serving/outbox.ts";
+import { readMessages } from "../src/threads/serving/wire.ts";
 import { threadStarter } from "../src/platform/workers/worker_thread.ts";
 
 /** The cost of a round trip between a thread that accepts connections and the main thread. */

@@ -3,9 +3,9 @@
  * money, as each text request does first.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import type { FromIsolate, ToIsolate } from "../src/threads/isolates/messages.ts";
-import { Outbox } from "../src/threads/isolates/outbox.ts";
-import { readMessages } from "../src/threads/isolates/wire.ts";
+import type { FromIsolate, ToIsolate } from "../src/threads/serving/messages.ts";
+import { Outbox } from "../src/threads/serving/outbox.ts";
+import { readMessages } from "../src/threads/serving/wire.ts";
 
 const { messages } = workerData as { readonly messages: number };
 const port = parentPort;

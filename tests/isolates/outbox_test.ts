@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import type { ToIsolate } from "../../src/threads/isolates/messages.ts";
-import { Outbox } from "../../src/threads/isolates/outbox.ts";
-import { readMessages } from "../../src/threads/isolates/wire.ts";
+import type { ToIsolate } from "../../src/threads/serving/messages.ts";
+import { Outbox } from "../../src/threads/serving/outbox.ts";
+import { readMessages } from "../../src/threads/serving/wire.ts";
 
 function overdrawn(admission: number): ToIsolate {
   return { type: "overdrawn", admission };

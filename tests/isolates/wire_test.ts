@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { unobservedRecord } from "../support/unobserved_record.ts";
-import type { FromIsolate, ToIsolate } from "../../src/threads/isolates/messages.ts";
-import { readMessages, writeMessages } from "../../src/threads/isolates/wire.ts";
+import type { FromIsolate, ToIsolate } from "../../src/threads/serving/messages.ts";
+import { readMessages, writeMessages } from "../../src/threads/serving/wire.ts";
 
 const money = fc.bigInt({ min: 0n, max: 10n ** 30n });
 const id = fc.nat();

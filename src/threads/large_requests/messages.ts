@@ -4,7 +4,7 @@ import type { Config } from "../../config/config.ts";
 import type { RecordedFacts } from "../../platform/http/request/request_record.ts";
 import type { RequestTrace } from "../../platform/lib/tracing/trace_context.ts";
 import type { OwnAddress } from "../../platform/net/target.ts";
-import type { FromStateThread, PlainError, StateThreadData, ToStateThread } from "../thread_state/messages.ts";
+import type { FromStateThread, PlainError, StateThreadData, ToStateThread } from "../state/messages.ts";
 
 /**
  * The messages between the main thread and a thread for large requests. Values are plain. Bytes are sent as

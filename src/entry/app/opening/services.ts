@@ -31,7 +31,7 @@ import { useReplyRunner } from "../../../services/texts/large_replies/reply_runn
 import { useTokenCounter } from "../../../services/texts/plan/token_estimate.ts";
 import type { IdempotencyCounts } from "../../../money/limits/idempotency_counts.ts";
 import { idempotencyCounts } from "./replays.ts";
-import type { Lessors } from "../../../threads/thread_state/lessors.ts";
+import type { Lessors } from "../../../threads/leases/lessors.ts";
 import { limitsByProvider } from "../../../vendors/upstreams/settings/provider_limits.ts";
 import { type BodyReader, bodyReaderBy, type BodyRunner } from "../../../platform/http/bodies/body_reader.ts";
 import type { BodyWork } from "../../../platform/http/bodies/body_work.ts";

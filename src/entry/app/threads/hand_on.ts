@@ -1,6 +1,6 @@
 import type { Inbound } from "../../../platform/http/request/inbound.ts";
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
-import type { ThreadRelay } from "../../../threads/isolates/relay.ts";
+import type { ThreadRelay } from "../../../threads/serving/relay.ts";
 import { mainThreadUnreachable } from "./isolate_handler.ts";
 
 /** Hands a request on whose body was read. */

@@ -3,7 +3,7 @@ import { isRefused, pathStartOf } from "../../../platform/http/front_door_checks
 import type { Route } from "../../../platform/http/request/inbound.ts";
 import { HeaderFields } from "../../../platform/http/request/headers.ts";
 import { createRequestHandler, type RequestHandlerOptions } from "../../../platform/http/request_handler.ts";
-import type { ThreadRelay } from "../../../threads/isolates/relay.ts";
+import type { ThreadRelay } from "../../../threads/serving/relay.ts";
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import type { MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts";
 

@@ -1,7 +1,7 @@
-import { CircuitFlag } from "../../../threads/isolates/circuit_flag.ts";
-import { Isolates, type IsolatesOptions, unbalancedReason } from "../../../threads/isolates/isolates.ts";
-import { relayedAddressOf, relayedHandler, relayedRequestIdOf } from "../../../threads/isolates/relay.ts";
-import { WritableFlag } from "../../../threads/isolates/writable_flag.ts";
+import { CircuitFlag } from "../../../threads/serving/circuit_flag.ts";
+import { Isolates, type IsolatesOptions, unbalancedReason } from "../../../threads/serving/isolates.ts";
+import { relayedAddressOf, relayedHandler, relayedRequestIdOf } from "../../../threads/serving/relay.ts";
+import { WritableFlag } from "../../../threads/serving/writable_flag.ts";
 import { holdState } from "../../../platform/lib/basics/held.ts";
 import { asListenError, SERVER_ADDRESS } from "../../../platform/http/listen_error.ts";
 import { listen, type Listening, urlOf } from "../../../platform/http/listen.ts";

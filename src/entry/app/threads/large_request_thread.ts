@@ -17,8 +17,8 @@ import type { KeptReasoning } from "../../../services/texts/memory/reasoning_mem
 import { BoundedMemory, type KeptValues } from "../../../services/texts/memory/bounded_memory.ts";
 import { limitsByProvider } from "../../../vendors/upstreams/settings/provider_limits.ts";
 import type { FromThread, RequestMessage, ThreadData, ToThread } from "../../../threads/large_requests/messages.ts";
-import { plainErrorOf } from "../../../threads/thread_state/plain_error.ts";
-import { RemoteState } from "../../../threads/thread_state/remote_state.ts";
+import { plainErrorOf } from "../../../threads/state/plain_error.ts";
+import { RemoteState } from "../../../threads/state/remote_state.ts";
 import { isStateError } from "../../../platform/store/store_errors.ts";
 import { guardThread } from "../../../platform/workers/thread_guard.ts";
 import { type ConfiguredParts, openConfiguredParts } from "../opening/configured_parts.ts";

@@ -45,7 +45,7 @@ import type {
   ToStateThread,
 } from "./messages.ts";
 import { errorOf, plainErrorOf } from "./plain_error.ts";
-import { limitsIdOf } from "./limits_id.ts";
+import { limitsIdOf } from "../leases/limits_id.ts";
 import { sharedStoreClock } from "./shared_store_time.ts";
 
 /** The thread's connection to the main thread. */

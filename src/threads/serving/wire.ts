@@ -2,7 +2,7 @@ import type { Charge } from "../../money/billing/meter/meter.ts";
 import type { RecordedFacts } from "../../platform/http/request/request_record.ts";
 import type { AccessLimits } from "../../money/limits/access_limits.ts";
 import type { LimitedCaller } from "../../money/limits/limited_caller.ts";
-import type { Call, ToStateThread } from "../thread_state/messages.ts";
+import type { Call, ToStateThread } from "../state/messages.ts";
 import type { FromIsolate, RecordMessage, ToIsolate } from "./messages.ts";
 
 /**

@@ -14,7 +14,7 @@ import type {
   StateThreadData,
   ToLeasingThread,
   ToStateThread,
-} from "../thread_state/messages.ts";
+} from "../state/messages.ts";
 
 /**
  * The messages between the main thread and an isolate. Each message is a list of these values, since one message costs

@@ -1,7 +1,7 @@
 import type { CapturedBodies } from "../../platform/http/request/body_capture.ts";
 import type { RequestRecord } from "../../platform/http/request/request_record.ts";
 import { type Clock, waitAtMost } from "../../platform/lib/basics/clock.ts";
-import type { LeaseReport } from "../thread_state/messages.ts";
+import type { LeaseReport } from "../state/messages.ts";
 import type { Successes } from "./flagged_breaker.ts";
 import type { FromIsolate, IsolateData } from "./messages.ts";
 import { OpenRequests } from "./open_requests.ts";

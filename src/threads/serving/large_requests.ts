@@ -18,9 +18,9 @@ import {
 } from "../../platform/workers/worker_thread.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import { LargeRequest } from "./large_request.ts";
-import { errorOf } from "../thread_state/plain_error.ts";
-import { type SharedParts, SharedState } from "../thread_state/shared_state.ts";
-import { startStateThread, type StateThread } from "../thread_state/state_thread.ts";
+import { errorOf } from "../state/plain_error.ts";
+import { type SharedParts, SharedState } from "../state/shared_state.ts";
+import { startStateThread, type StateThread } from "../state/state_thread.ts";
 
 /** Options of {@linkcode LargeRequests}. */
 export interface LargeRequestsOptions extends SharedParts {

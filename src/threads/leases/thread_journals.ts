@@ -1,6 +1,6 @@
 import { type Clock, sleep } from "../../platform/lib/basics/clock.ts";
 import { errorName, type Log } from "../../platform/lib/basics/log.ts";
-import type { ThreadJournalPlace } from "./messages.ts";
+import type { ThreadJournalPlace } from "../state/messages.ts";
 
 /** The journals of the charges of isolates, by their numbers. */
 export interface ThreadJournals {
