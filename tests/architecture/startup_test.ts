@@ -35,7 +35,7 @@ const LAZY: readonly RegExp[] = [
   /^src\/console\/(?!security_headers)/,
   /^src\/observers\/tracing\//,
   /^src\/platform\/workers\/media_job\.ts$/,
-  /^src\/entry\/app\/threads\/large_request_thread\.ts$/,
+  /^src\/entry\/app\/threads\/serving_thread\.ts$/,
 ];
 
 /**

@@ -2,5 +2,4 @@
 import { ThreadRelay } from "../../src/threads/serving/relay.ts";
 
 ThreadRelay.prototype.send = () => Promise.reject(new Error("relayed"));
-ThreadRelay.prototype.sendRead = () => Promise.reject(new Error("relayed"));
-await import("../../src/entry/app/threads/isolate_thread.ts");
+await import("../../src/entry/app/threads/serving_thread.ts");

@@ -7,10 +7,13 @@ import { processHeartbeats, withSlot } from "../lib/process/own_heartbeat.ts";
 import { endWatched } from "./ending_thread.ts";
 import { startWithDescriptors } from "./thread_start.ts";
 
+/** What can move to another thread instead of being copied. */
+export type Moved = ArrayBuffer | MessagePort;
+
 /** A thread with its own memory limit that receives messages. */
 export interface WorkerThread {
-  /** Sends a message. The buffers move to the thread and are empty here afterwards. */
-  post(message: unknown, transfer: readonly ArrayBuffer[]): void;
+  /** Sends a message. Buffers and ports move to the thread and cannot be used here afterwards. */
+  post(message: unknown, moved: readonly Moved[]): void;
   /** Ends the thread. Running code is not interrupted: the thread ends when it next yields. */
   terminate(): void;
   /** Whether the thread keeps the process alive. */
@@ -109,7 +112,7 @@ export function threadStarter({ kind, entry, heapMegabytes, data, ports = [] }: 
       crashed("the thread exited");
     });
     return {
-      post: (message, transfer) => worker.postMessage(message, [...transfer]),
+      post: (message, moved) => worker.postMessage(message, [...moved]),
       terminate() {
         const end = () => void worker.terminate();
         const isWatched = heartbeats !== null && slot !== null && !hasExited && !isEnding;

@@ -1,82 +1,103 @@
 import { Buffer } from "node:buffer";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { Credential } from "../../money/billing/keys/key_ring.ts";
+import type { RatesLeft } from "../../money/limits/limits_left.ts";
 import type { CallerFormat } from "../../conversation/contract/caller_format.ts";
 import type { Inbound } from "../../platform/http/request/inbound.ts";
-import type { RequestRecord } from "../../platform/http/request/request_record.ts";
 import { ownBufferOf } from "../../platform/lib/bytes/own_buffer.ts";
-import { encodeFrames } from "../../platform/lib/streams/sse.ts";
 import { type GatewayError, gatewayErrorOf } from "../../platform/lib/basics/gateway_error.ts";
-import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 import { outputStream, piecesStream, type StreamOutput } from "../../platform/lib/streams/output_stream.ts";
-import type { AttemptTarget } from "../../vendors/routing/circuit_breaker.ts";
-import type { FromThread, RequestMessage } from "./messages.ts";
+import { encodeFrames } from "../../platform/lib/streams/sse.ts";
+import type { OpenStreams } from "../../services/calls/stream_relay.ts";
+import type { HandedRequest, ReplyMessage } from "../state/handed_request.ts";
+import { errorOf } from "../state/plain_error.ts";
+import { callerLeft } from "./handed_errors.ts";
 
 /** A larger body is not given to the platform in one step. */
 const MAX_STEP_BYTES = 1_048_576;
 
-/** The fields of a large request. */
-export interface LargeRequestFacts {
-  readonly id: number;
+/** A request that its thread has received, whose body is read, and that another thread answers. */
+export interface ReceivedRequest {
   readonly inbound: Inbound;
   readonly credential: Credential;
+  /** The bytes move, and are empty here afterwards. */
   readonly body: Uint8Array<ArrayBuffer>;
+  /** The caller's wire format. */
   readonly format: CallerFormat;
 }
 
-/** The main thread's view of a request that a worker thread handles: its response, and how much of it was sent. */
-export class LargeRequest {
-  readonly id: number;
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly requestId: string;
-  readonly receivedAt: number;
-  /** The request's part of the memory budget. Initially the cost of its body and the values in it. */
-  readonly memory: HeldMemory;
-  /** Collects what happens to the request. */
-  readonly record: RequestRecord;
-  /** The size of the body as received. */
-  readonly requestBytes: number;
-  /** The response. Rejects with the failure of the endpoint. */
-  readonly response: Promise<Response>;
-  /** The provider that is serving the request, or null if none is. */
-  servedAt: AttemptTarget | null = null;
-  /** The number of bytes of the response sent so far. */
-  responseBytes = 0;
-  /** Called when the caller can receive another chunk. */
-  onPull: () => void = () => {};
-  /** Called when the caller stops reading. */
-  onCancel: () => void = () => {};
-  /** Called when the response has ended. */
-  onEnd: () => void = () => {};
-  readonly #facts: LargeRequestFacts;
-  readonly #head = Promise.withResolvers<Response>();
-  #output: StreamOutput<Uint8Array> | null = null;
-  #pulled: (() => void) | null = null;
-  #isList = false;
+/** A request in the hands of the thread that answers it. */
+export interface Handing {
+  /** Resolves when the request has ended in that thread. Rejects with the reason if it ends without a reply. */
+  readonly ended: Promise<void>;
+  /** The caller has left before the response. */
+  leave(): void;
+}
 
-  constructor(facts: LargeRequestFacts) {
-    const { id, inbound, credential, body } = facts;
-    this.#facts = facts;
-    this.id = id;
-    this.accountId = credential.accountId;
-    this.keyId = credential.keyId;
-    this.requestId = inbound.requestId;
-    this.receivedAt = inbound.receivedAt;
-    this.record = inbound.record;
-    this.memory = inbound.memory;
-    this.requestBytes = body.length;
+/** The dependencies of {@linkcode handOver}. */
+export interface HandOverParts {
+  /** Gives the request to a thread that answers it. */
+  readonly hand: (request: HandedRequest) => Handing;
+  readonly openStreams: Pick<OpenStreams, "add">;
+  /** Receives what the caller's limits of rate have left. Default: the thread of the caller knows that itself. */
+  readonly onRates?: (credential: Credential, rates: RatesLeft) => void;
+}
+
+/**
+ * Hands a request to a thread that answers it, and returns its response, whose stream comes straight from that thread.
+ * What the thread collects about the request goes to the record, which is held until then.
+ *
+ * @throws {GatewayError} The errors of the endpoint, and those of {@linkcode HandOverParts.hand}.
+ */
+export function handOver(received: ReceivedRequest, parts: HandOverParts): Promise<Response> {
+  return new HandedReply(received, parts).response;
+}
+
+/** The reply to a request that another thread answers, in the thread of its caller. */
+class HandedReply {
+  readonly response: Promise<Response>;
+  readonly #received: ReceivedRequest;
+  readonly #parts: HandOverParts;
+  readonly #head = Promise.withResolvers<Response>();
+  readonly #port: MessagePort;
+  /** See `HandedRequest.sentBytes`. */
+  readonly #sent = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
+  #output: StreamOutput<Uint8Array<ArrayBuffer>> | null = null;
+  #isList = false;
+  #isRecorded = false;
+  #onOver = () => {};
+  /** Ends a read of the stream of a thread that has ended, which sends nothing more. */
+  #stopReading = () => {};
+
+  constructor(received: ReceivedRequest, parts: HandOverParts) {
+    this.#received = received;
+    this.#parts = parts;
     this.response = this.#head.promise;
-    this.response.catch(() => {}); // The caller of the endpoint handles it.
+    const { inbound: { record, request: { signal } } } = received;
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    record.hold();
+    try {
+      const { ended, leave } = parts.hand(this.#messageOf(port2));
+      port1.on("message", (message: ReplyMessage) => this.#take(message));
+      ended.catch((error) => this.#lost(gatewayErrorOf(error)));
+      const onLeft = () => {
+        leave();
+        this.#head.reject(callerLeft());
+      };
+      signal.addEventListener("abort", onLeft);
+      this.#onOver = () => signal.removeEventListener("abort", onLeft);
+      if (signal.aborted) onLeft(); // before the listener was there
+    } catch (error) {
+      this.#head.reject(error);
+      this.#recorded();
+    }
   }
 
-  /** Returns the message for the thread, and the buffer to transfer. */
-  takeMessage(): { readonly message: RequestMessage; readonly body: ArrayBuffer } {
-    const { id, inbound, credential, body } = this.#facts;
-    const { request, method, path, query, requestId, receivedAt, remote } = inbound;
-    const buffer = ownBufferOf(body);
-    const message: RequestMessage = {
-      type: "request",
-      id,
+  #messageOf(reply: MessagePort): HandedRequest {
+    const { inbound, credential, body } = this.#received;
+    const { request, method, path, query, requestId, receivedAt, remote, record } = inbound;
+    return {
       url: request.url,
       method,
       path,
@@ -85,88 +106,103 @@ export class LargeRequest {
       requestId,
       receivedAt,
       remote,
-      trace: this.record.trace,
+      trace: record.trace,
       credential: { ...credential },
-      body: buffer,
+      body: ownBufferOf(body),
+      reply,
+      sentBytes: this.#sent.buffer as SharedArrayBuffer,
     };
-    return { message, body: buffer };
   }
 
-  /** Handles the status, the headers, and the body or its first chunk. */
-  onHead({ status, headers, body }: FromThread & { readonly type: "head" }): void {
+  #take(message: ReplyMessage): void {
+    if (message.type === "record") {
+      this.#received.inbound.record.adopt(message.facts);
+      return this.#recorded();
+    }
+    const { rates } = message;
+    if (rates !== null) this.#parts.onRates?.(this.#received.credential, rates);
+    if (message.type === "response") return this.#head.resolve(this.#responseOf(message));
+    this.#head.reject(errorOf(message.error));
+  }
+
+  #responseOf({ status, headers, body }: ReplyMessage & { readonly type: "response" }): Response {
     const init = { status, headers: headers as [string, string][] };
-    if (body !== null) {
-      this.responseBytes = body.byteLength;
-      this.record.capture?.addResponse(new Uint8Array(body));
-      if (body.byteLength > MAX_STEP_BYTES) return this.#head.resolve(new Response(piecesStream([body]), init));
-      return this.#head.resolve(new Response(body.byteLength === 0 && status === 204 ? null : body, init));
+    if (!(body instanceof ArrayBuffer)) {
+      this.#isList = !headers.some(([name, value]) => name === "content-type" && value === "text/event-stream");
+      return new Response(this.#streamOf(body.getReader()), init);
     }
-    this.#isList = !headers.some(([name, value]) => name === "content-type" && value === "text/event-stream");
-    this.#head.resolve(new Response(this.#stream(), init));
+    this.#count(new Uint8Array(body));
+    if (body.byteLength > MAX_STEP_BYTES) return new Response(piecesStream([body]), init);
+    return new Response(body.byteLength === 0 && status === 204 ? null : body, init);
   }
 
-  /** Handles the next chunk of the body, or null at its end. */
-  onChunk(buffer: ArrayBuffer | null): void {
-    if (buffer === null) this.#output?.close();
-    else {
-      this.responseBytes += buffer.byteLength;
-      this.record.capture?.addResponse(new Uint8Array(buffer));
-      this.#output?.enqueue(new Uint8Array(buffer));
-    }
-    this.#pulled?.();
-  }
-
-  /** Fails the request before its head. Does nothing afterwards. */
-  fail(error: Error): void {
-    this.#head.reject(error);
-  }
-
-  /** Handles the end of the thread: the request fails, or its stream ends with an error event of its protocol. */
-  abort(error: GatewayError): void {
-    this.fail(error);
-    if (this.#output === null || this.#output.isOver) return;
-    this.#output.enqueue(this.#failurePiece(error));
-    this.#output.close();
-    this.#pulled?.();
-  }
-
-  /** Sets the function that removes the stream from the open streams. It is called when the stream is over. */
-  onShutdown(forget: () => void): void {
-    const { onEnd: onOver } = this;
-    this.onEnd = () => {
-      forget();
+  /** The body, each chunk of which is read when the caller can receive it. */
+  #streamOf(reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
+    const forget = this.#parts.openStreams.add(() => {}); // the thread that answers ends its streams
+    const onOver = this.#onOver;
+    this.#onOver = () => {
       onOver();
+      forget();
     };
-  }
-
-  #stream(): ReadableStream<Uint8Array> {
-    return outputStream<Uint8Array>({
+    return outputStream<Uint8Array<ArrayBuffer>>({
       start: (output) => void (this.#output = output),
-      pull: () => {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        this.#pulled = resolve;
-        this.onPull();
+      pull: (output) => {
+        const { promise, resolve, reject } = Promise.withResolvers<void>();
+        this.#stopReading = resolve;
+        reader.read().then(({ done, value }) => {
+          if (done) {
+            forget();
+            return output.close();
+          }
+          this.#count(value);
+          output.enqueue(value);
+        }).then(resolve, reject);
         return promise;
       },
-      cancel: () => {
-        this.#pulled?.();
-        this.onCancel();
+      cancel: async (reason) => {
+        forget();
+        await reader.cancel(reason);
       },
-      lastChunk: (failure) => this.#failurePiece(gatewayErrorOf(failure)),
+      lastChunk: (failure) => this.#failureChunk(gatewayErrorOf(failure)),
     }, { highWaterMark: 0 });
   }
 
-  #failurePiece(error: GatewayError): Uint8Array {
-    const { format } = this.#facts;
+  #count(chunk: Uint8Array<ArrayBuffer>): void {
+    this.#sent[0] = (this.#sent[0] ?? 0) + chunk.length;
+    this.#received.inbound.record.capture?.addResponse(chunk);
+  }
+
+  /** The thread that answers has ended, or did not take the request: the request fails, or its stream ends with an error event. */
+  #lost(error: GatewayError): void {
+    this.#head.reject(error);
+    const output = this.#output;
+    if (output !== null && !output.isOver) {
+      output.enqueue(this.#failureChunk(error));
+      output.close();
+    }
+    this.#stopReading();
+    this.#recorded();
+  }
+
+  #recorded(): void {
+    if (this.#isRecorded) return;
+    this.#isRecorded = true;
+    this.#port.close();
+    this.#onOver();
+    this.#received.inbound.record.release();
+  }
+
+  #failureChunk(error: GatewayError): Uint8Array<ArrayBuffer> {
+    const { format, inbound: { requestId, receivedAt } } = this.#received;
     const frames = format.eventWriter({
       model: "",
-      requestId: this.requestId,
-      createdAt: Math.floor(this.receivedAt / 1000),
+      requestId,
+      createdAt: Math.floor(receivedAt / 1000),
       conversation: null,
       includeUsage: true,
     }).fail(error);
     if (!this.#isList) return Buffer.concat([Buffer.from("\n\n"), encodeFrames(frames)]);
     const elements = frames.map(({ data }) => data).join(",\n");
-    return Buffer.from(`${this.responseBytes === 0 ? "[" : ",\n"}${elements}]`);
+    return Buffer.from(`${this.#sent[0] === 0 ? "[" : ",\n"}${elements}]`);
   }
 }

@@ -4,35 +4,30 @@ import { type ListedStep, NO_LISTED } from "../../vendors/catalog/listed_step.ts
 import type { Config } from "../../config/config.ts";
 import type { CallerFormat } from "../../conversation/contract/caller_format.ts";
 import type { Inbound } from "../../platform/http/request/inbound.ts";
-import type { RecordedFacts, RequestRecord } from "../../platform/http/request/request_record.ts";
+import { JSON_MEMORY_FACTOR } from "../../platform/http/bodies/json_body.ts";
+import { RequestRecord } from "../../platform/http/request/request_record.ts";
 import { waitAtMost } from "../../platform/lib/basics/clock.ts";
 import { FairQueue } from "../../platform/lib/collections/fair_queue.ts";
-import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import { holdState } from "../../platform/lib/basics/held.ts";
+import type { MemoryBudget } from "../../platform/lib/process/memory_budget.ts";
 import type { OwnAddress } from "../../platform/net/target.ts";
-import {
-  THREAD_IDLE_MS,
-  ThreadUnavailable,
-  type WorkerThread,
-  type WorkerThreadEvents,
-} from "../../platform/workers/worker_thread.ts";
-import type { FromThread, ToThread } from "./messages.ts";
+import { THREAD_IDLE_MS, ThreadUnavailable } from "../../platform/workers/worker_thread.ts";
+import { type HandedRequest, movedWith } from "../state/handed_request.ts";
+import { callerLeft, threadEnded, tooManyQueued } from "./handed_errors.ts";
+import { type Handing, handOver } from "./handed_reply.ts";
 import { LargeRequest } from "./large_request.ts";
-import { errorOf } from "../state/plain_error.ts";
-import { type SharedParts, SharedState } from "../state/shared_state.ts";
-import { startStateThread, type StateThread } from "../state/state_thread.ts";
+import type { ToServing } from "./messages.ts";
+import { type ServingMessage, ServingThread, type ServingThreadParts } from "./serving_thread.ts";
 
 /** Options of {@linkcode LargeRequests}. */
-export interface LargeRequestsOptions extends SharedParts {
+export interface LargeRequestsOptions extends Omit<ServingThreadParts, "heapMegabytes"> {
   /** At the start. */
   readonly config: Config;
   /** The gateway's own addresses so far. */
   readonly own: readonly OwnAddress[];
   readonly openStreams: OpenStreams;
-  /** The module that each thread runs. It receives `ThreadData` and sends `FromThread` messages. */
-  readonly entry: URL;
-  /** Replaces the threads in tests. Default: threads that run `entry`. */
-  readonly start?: (events: WorkerThreadEvents) => StateThread;
+  /** Limits what the requests of isolates hold. */
+  readonly memory: Pick<MemoryBudget, "lease">;
   /** The maximum number of threads. Default: two, or one on a machine with one core. */
   readonly maxThreads?: number;
 }
@@ -43,34 +38,29 @@ const MAX_QUEUED_PER_ACCOUNT = 128;
 /** The maximum number of requests that one thread handles. Most of them are streams that wait for their vendor. */
 const MAX_OPEN_PER_THREAD = 1_000;
 /** The maximum time for parsing a request's values. 20 MB of small values take some seconds. */
-const DIGEST_MS = 60_000;
+const PARSE_MS = 60_000;
 /** The additional maximum time for the start of a new thread, which compiles the gateway's code first. */
 const START_MS = 60_000;
 /** How long a shutdown waits for pending charges and records. */
 const LAST_RECORDS_MS = 5_000;
 const HEAP_MEGABYTES = 2_048;
-const RETRY_AFTER_SECONDS = 5;
 
 interface Member {
-  readonly thread: StateThread;
-  readonly state: SharedState;
+  readonly thread: ServingThread;
+  /** The requests that have not ended, charges included. */
   readonly open: Map<number, LargeRequest>;
-  /** The records of the requests that have not ended in the thread. */
-  readonly records: Map<number, RequestRecord>;
-  /** Called when the last record has ended. */
-  onNoRecords: () => void;
-  /** The request whose values the thread is parsing. Until that is done, the thread accepts no other. */
-  digesting: number | null;
-  stopDigestTimer: () => void;
-  /** Whether the thread has sent a message, which shows that it has started. */
-  hasStarted: boolean;
+  /** Called when the last request has ended. */
+  onNoneOpen: () => void;
+  /** The request whose values the thread is parsing. Until that is done, the thread is handed no other. */
+  parsing: number | null;
+  stopParseTimer: () => void;
   stopIdleTimer: () => void;
 }
 
 /**
- * Handles requests with a large body in threads, from the bytes of the body to the bytes of the response.
+ * Hands requests with a large body to serving threads that accept no connections, so that a long parse delays nobody.
  *
- * Each thread handles many requests but parses the values of one at a time. Requests wait in a bounded queue that is
+ * Each thread answers many requests but parses the values of one at a time. Requests wait in a bounded queue that is
  * fair between accounts. If a thread ends unexpectedly, its requests fail with an error of their protocol. Their
  * consumption is charged by a rough count, and another thread replaces it.
  */
@@ -95,36 +85,48 @@ export class LargeRequests {
   }
 
   /**
-   * Handles a request and returns its response.
+   * Hands over a request of the main thread and returns its response.
    *
    * @param body Its body. The bytes move to the thread and are empty here afterwards.
    * @param format The caller's wire format.
    * @throws {GatewayError} The errors of the endpoint; `overloaded` if the queue is full.
    */
-  async handle(
+  handle(
     inbound: Inbound,
     credential: Credential,
     body: Uint8Array<ArrayBuffer>,
     format: CallerFormat,
   ): Promise<Response> {
-    const { accountId } = credential;
-    if (this.#isClosed) throw ended();
-    if (this.#queue.size >= MAX_QUEUED || this.#queue.sizeOf(accountId) >= MAX_QUEUED_PER_ACCOUNT) throw overloaded();
-    const request = new LargeRequest({ id: this.#nextId++, inbound, credential, body, format });
-    const { signal } = inbound.request;
-    const onLeft = () => this.#left(request);
-    signal.addEventListener("abort", onLeft);
-    request.onEnd = () => signal.removeEventListener("abort", onLeft);
-    this.#queue.push(accountId, request);
-    if (signal.aborted) onLeft(); // before the listener was there
-    this.#startNext();
-    return await request.response;
+    const { memory, record } = inbound;
+    return handOver({ inbound, credential, body, format }, {
+      hand: (request) => this.#accept(new LargeRequest(this.#nextId++, request, { memory, record })),
+      openStreams: this.options.openStreams,
+    });
+  }
+
+  /**
+   * Hands over a request of an isolate, which has its caller. Resolves when the request has ended.
+   *
+   * @throws {GatewayError} `overloaded` if the queue is full or memory is short, and if the thread ends.
+   */
+  async handOn(request: HandedRequest, callerSignal: AbortSignal): Promise<void> {
+    const memory = this.options.memory.lease(request.credential.accountId);
+    try {
+      memory.reserve(request.body.byteLength * JSON_MEMORY_FACTOR);
+      const record = new RequestRecord({ ...request, sentPath: request.path }); // the isolate records the request
+      const { ended, leave } = this.#accept(new LargeRequest(this.#nextId++, request, { memory, record }));
+      callerSignal.addEventListener("abort", leave);
+      if (callerSignal.aborted) leave();
+      await ended;
+    } finally {
+      memory.release(memory.held);
+    }
   }
 
   /** Blocks downloads from that address in all threads. */
   addOwnAddress(address: OwnAddress): void {
     this.#own.push(address);
-    for (const { thread } of this.#members) post(thread, { type: "own-address", address });
+    this.#postAll({ type: "own-address", address });
   }
 
   /**
@@ -132,7 +134,7 @@ export class LargeRequests {
    */
   setListed(listed: readonly ListedStep[]): void {
     this.#listed = listed;
-    for (const { thread } of this.#members) post(thread, { type: "listed", listed });
+    this.#postAll({ type: "listed", listed });
   }
 
   /**
@@ -143,7 +145,7 @@ export class LargeRequests {
   setConfig(config: Config, listed: readonly ListedStep[]): void {
     this.#config = config;
     this.#listed = listed;
-    for (const { thread } of this.#members) post(thread, { type: "config", config, listed });
+    this.#postAll({ type: "config", id: 0, config, listed }); // nobody waits until it is applied
   }
 
   /**
@@ -163,34 +165,44 @@ export class LargeRequests {
 
   /** Ends all streams, and requests without a response, since the gateway stops. */
   abortForStop(): void {
-    for (let next = this.#queue.shift(); next !== null; next = this.#queue.shift()) next.fail(ended());
-    this.#abortStreams();
+    this.#failQueued(threadEnded);
+    this.#postAll({ type: "abort-for-stop" });
   }
 
-  /** Ends all threads after pending charges are durable and all records have ended, or after five seconds. */
+  /** Ends all threads after all requests and their charges have ended, or after five seconds. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (let next = this.#queue.shift(); next !== null; next = this.#queue.shift()) next.fail(ended());
+    this.#failQueued(threadEnded);
     const settled = Promise.all([...this.#members].map((member) => whenSettled(member)));
     await waitAtMost(this.options.clock, LAST_RECORDS_MS, settled);
     await Promise.all([...this.#members].map((member) => this.#end(member)));
+  }
+
+  #accept(request: LargeRequest): Handing {
+    const { accountId } = request;
+    if (this.#isClosed) throw threadEnded();
+    if (this.#queue.size >= MAX_QUEUED || this.#queue.sizeOf(accountId) >= MAX_QUEUED_PER_ACCOUNT) {
+      throw tooManyQueued();
+    }
+    this.#queue.push(accountId, request);
+    this.#startNext();
+    return { ended: request.ended, leave: () => this.#leave(request) };
   }
 
   #startNext(): void {
     while (this.#queue.size > 0) {
       const member = this.#freeMember();
       if (member === null) return;
-      this.#give(member, this.#queue.shift()!);
+      const request = this.#queue.shift();
+      if (request !== null) this.#give(member, request);
     }
   }
 
   /**
-   * Returns the thread with the fewest requests that can accept another. Creates a new one before a second request.
+   * Returns the thread with the fewest requests that can be handed another. Creates a new one before a second request.
    */
   #freeMember(): Member | null {
-    const free = [...this.#members].filter(({ digesting, open }) =>
-      digesting === null && open.size < MAX_OPEN_PER_THREAD
-    );
+    const free = [...this.#members].filter(({ parsing, open }) => parsing === null && open.size < MAX_OPEN_PER_THREAD);
     if (free.length > 0) return free.reduce((least, other) => other.open.size < least.open.size ? other : least);
     const maxThreads = this.options.maxThreads ?? Math.min(MAX_THREADS, navigator.hardwareConcurrency);
     if (this.#members.size >= maxThreads) return null;
@@ -199,130 +211,91 @@ export class LargeRequests {
     } catch (error) {
       if (!(error instanceof ThreadUnavailable)) throw error;
       if (this.#members.size > 0) return null; // its requests wait for a thread that there is
-      for (let next = this.#queue.shift(); next !== null; next = this.#queue.shift()) next.fail(error);
+      this.#failQueued(() => error);
       return null;
     }
   }
 
   #startMember(): Member {
-    const events: WorkerThreadEvents = {
-      onMessage: (message) => this.#take(member, message as FromThread),
+    const data = { config: this.#config, listed: this.#listed, own: this.#own, isolate: null };
+    const thread = new ServingThread({ ...this.options, heapMegabytes: HEAP_MEGABYTES }, {
+      kind: "large requests",
+      data,
+      links: {
+        requestOf: (id) => member.open.get(id) ?? null,
+        onIdle: () => this.#restIfIdle(member),
+      },
+    }, {
+      onMessage: (message) => this.#take(member, message),
       onCrash: (reason) => this.#crash(member, reason),
-    };
-    const thread = this.options.start?.(events) ?? this.#startThread(events);
-    const state = new SharedState(this.options, {
-      result: (message) => post(thread, message),
-      overdrawn: (admission) => post(thread, { type: "overdrawn", admission }),
-      requestOf: (id) => member.open.get(id) ?? null,
-      onIdle: () => this.#restIfIdle(member),
     });
     const member: Member = {
       thread,
-      state,
       open: new Map(),
-      records: new Map(),
-      onNoRecords() {},
-      digesting: null,
-      stopDigestTimer: () => {},
-      hasStarted: false,
-      stopIdleTimer: () => {},
+      onNoneOpen() {},
+      parsing: null,
+      stopParseTimer() {},
+      stopIdleTimer() {},
     };
     this.#members.add(member);
     return member;
   }
 
-  #startThread(events: WorkerThreadEvents): StateThread {
-    const { entry, store } = this.options;
-    const data = { config: this.#config, listed: this.#listed, own: this.#own };
-    return startStateThread(
-      { kind: "large requests", entry, heapMegabytes: HEAP_MEGABYTES, store, data },
-      events,
-    );
-  }
-
   #give(member: Member, request: LargeRequest): void {
     const { thread, open } = member;
+    const { id } = request;
     member.stopIdleTimer();
     thread.setReferenced(true);
-    open.set(request.id, request);
-    request.record.hold();
-    member.records.set(request.id, request.record);
-    member.digesting = request.id;
-    const patienceMs = DIGEST_MS + (member.hasStarted ? 0 : START_MS);
-    member.stopDigestTimer = this.options.clock.after(patienceMs, () => this.#crash(member, "the request timed out"));
-    const { message, body } = request.takeMessage();
-    request.onPull = () => post(thread, { type: "pull", id: request.id });
-    request.onCancel = () => this.#left(request);
-    thread.post(message, [body]);
+    open.set(id, request);
+    request.begin();
+    member.parsing = id;
+    const patienceMs = PARSE_MS + (thread.hasStarted ? 0 : START_MS);
+    member.stopParseTimer = this.options.clock.after(patienceMs, () => this.#crash(member, "the request timed out"));
+    thread.post({ type: "request", id, request: request.handed }, movedWith(request.handed));
   }
 
-  #take(member: Member, message: FromThread): void {
-    member.hasStarted = true;
+  #take(member: Member, message: ServingMessage): void {
     switch (message.type) {
-      case "digested":
-        return this.#digested(member, message.id);
-      case "head": {
+      case "parsed":
+        return this.#parsed(member, message.id);
+      case "ended": {
         const request = member.open.get(message.id);
-        const isWhole = message.body !== null;
-        request?.onHead(message);
-        if (isWhole) this.#over(member, message.id);
-        else if (request) request.onShutdown(this.options.openStreams.add(() => this.#abortStreams()));
-        return this.#digested(member, message.id);
+        member.open.delete(message.id);
+        request?.end();
+        this.#parsed(member, message.id);
+        if (member.open.size === 0) member.onNoneOpen();
+        return this.#restIfIdle(member);
       }
-      case "failed":
-        member.open.get(message.id)?.fail(errorOf(message.error));
-        this.#over(member, message.id);
-        return this.#digested(member, message.id);
-      case "piece":
-        member.open.get(message.id)?.onChunk(message.piece);
-        if (message.piece === null) this.#over(member, message.id);
-        return;
-      case "broke":
-        member.open.get(message.id)?.abort(ended());
-        return this.#over(member, message.id);
-      case "record":
-        return endRecord(member, message.id, message.facts);
-      case "question":
-        return member.thread.sendResult({ id: message.id, value: member.state.resultOf(message.question) });
-      default:
-        return member.state.onMessage(message);
     }
   }
 
-  #digested(member: Member, id: number): void {
-    if (member.digesting !== id) return;
-    member.digesting = null;
-    member.stopDigestTimer();
+  #parsed(member: Member, id: number): void {
+    if (member.parsing !== id) return;
+    member.parsing = null;
+    member.stopParseTimer();
     this.#startNext();
   }
 
-  #over(member: Member, id: number): void {
-    const request = member.open.get(id);
-    if (!request) return;
-    member.open.delete(id);
-    request.onEnd();
-    this.#restIfIdle(member);
-  }
-
-  #left(request: LargeRequest): void {
-    const gone = new GatewayError("route_error", "The caller disconnected");
-    if (this.#queue.remove(request.accountId, request)) return request.fail(gone);
-    for (const member of this.#members) {
-      if (member.open.get(request.id) !== request) continue;
-      post(member.thread, { type: "left", id: request.id });
-      request.fail(gone);
-      this.#over(member, request.id);
+  #leave(request: LargeRequest): void {
+    if (this.#queue.remove(request.accountId, request)) return request.fail(callerLeft());
+    for (const { thread, open } of this.#members) {
+      if (open.get(request.id) === request) thread.post({ type: "caller-left", id: request.id });
     }
   }
 
-  #abortStreams(): void {
-    for (const { thread } of this.#members) post(thread, { type: "abort-for-stop" });
+  #failQueued(errorOf: () => Error): void {
+    for (let next = this.#queue.shift(); next !== null; next = this.#queue.shift()) next.fail(errorOf());
+  }
+
+  #postAll(message: ToServing): void {
+    for (const { thread } of this.#members) thread.post(message);
   }
 
   /** Lets the process exit while a thread is idle, and ends the thread after a delay. */
   #restIfIdle(member: Member): void {
-    if (member.open.size > 0 || !member.state.isIdle || !this.#members.has(member)) return;
-    member.thread.setReferenced(false);
+    const { thread, open } = member;
+    if (open.size > 0 || !thread.state.isIdle || !this.#members.has(member)) return;
+    thread.setReferenced(false);
     member.stopIdleTimer();
     member.stopIdleTimer = this.options.clock.after(THREAD_IDLE_MS, () => {
       if (this.#keepsSpare && this.#members.size === 1) this.#restIfIdle(member);
@@ -338,52 +311,24 @@ export class LargeRequests {
   }
 
   async #end(member: Member): Promise<void> {
+    const { thread, open } = member;
     this.#members.delete(member);
-    member.stopDigestTimer();
+    member.stopParseTimer();
     member.stopIdleTimer();
-    member.thread.setReferenced(false);
-    member.thread.terminate();
-    const settled = member.state.onThreadEnd();
-    for (const request of member.open.values()) {
-      request.abort(ended());
-      request.onEnd();
-    }
-    member.open.clear();
-    for (const id of member.records.keys()) endRecord(member, id, null);
+    const settled = thread.end();
+    const lost = [...open.values()];
+    open.clear();
+    for (const request of lost) request.fail(threadEnded());
     await settled;
+    for (const request of lost) request.end();
   }
 }
 
-/** @param facts What the thread collected; null if the thread ended before. */
-function endRecord(member: Member, id: number, facts: RecordedFacts | null): void {
-  const { records } = member;
-  const record = records.get(id);
-  if (record === undefined) return;
-  records.delete(id);
-  if (facts !== null) record.adopt(facts);
-  record.release();
-  if (records.size === 0) member.onNoRecords();
-}
-
-/** Resolves when a thread has charged all its calls and sent all its records. A record can follow its response. */
-async function whenSettled(member: Member): Promise<void> {
-  await member.state.whenIdle();
-  if (member.records.size === 0) return;
+/** Resolves when all requests of a thread have ended, and all its calls are charged. */
+async function whenSettled({ thread, open, ...member }: Member): Promise<void> {
+  await thread.state.whenIdle();
+  if (open.size === 0) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  member.onNoRecords = resolve;
+  member.onNoneOpen = resolve;
   await promise;
-}
-
-function post(thread: WorkerThread, message: ToThread): void {
-  thread.post(message, []);
-}
-
-function ended(): GatewayError {
-  const message = "Cannot finish the request: the worker that handled it ended; send it again";
-  return new GatewayError("route_error", message);
-}
-
-function overloaded(): GatewayError {
-  const message = "Too many large requests are queued; retry in a few seconds";
-  return new GatewayError("overloaded", message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }

@@ -13,6 +13,7 @@ import type { BodyJob } from "../../platform/http/bodies/body_reader.ts";
 import type { MediaJob } from "../../platform/workers/media_job.ts";
 import type { ReplyJob } from "../../services/texts/large_replies/reply_jobs.ts";
 import type { FailureFacts, FailureKind } from "../../vendors/upstreams/call/failure.ts";
+import type { HandedRequest } from "./handed_request.ts";
 
 /** The messages between a thread that answers requests and the state on the main thread. Values are plain. */
 
@@ -92,6 +93,8 @@ export type Call =
   }
   /** Delays the error of a wrong key, then fails with it. */
   | { readonly name: "wrong-key"; readonly address: string; readonly error: PlainError }
+  /** Another thread answers a request. Returns when the request has ended there. The body and the port move. */
+  | { readonly name: "hand-on"; readonly request: HandedRequest }
   /** Returns the slot's number. */
   | {
     readonly name: "slot";
@@ -223,8 +226,8 @@ export type FromStateThread =
   | CallMessage
   | { readonly type: "question"; readonly id: number; readonly question: BlockingCall }
   | { readonly type: "release"; readonly admission: number; readonly tokens: number }
-  /** The caller of a call of name `slot` disconnected. */
-  | { readonly type: "cancel-slot"; readonly call: number }
+  /** The caller of a call of name `slot` or `hand-on` disconnected. */
+  | { readonly type: "cancel-call"; readonly call: number }
   | { readonly type: "end-slot"; readonly slot: number; readonly usedTokens: number }
   /** Memory of a request was released. */
   | { readonly type: "give-memory"; readonly request: number; readonly bytes: number }

@@ -14,7 +14,7 @@ const KINDS: readonly {
   readonly work: (gateway: OrderedGateway) => Promise<Response>;
 }[] = [
   {
-    module: "entry/app/threads/large_request_thread",
+    module: "entry/app/threads/serving_thread",
     line: { event: "worker_crashed", ref: "large requests" },
     work: largeRequest,
   },

@@ -106,7 +106,7 @@ export function createLastingFeatures(
     ...services,
     openStreams: openStreams,
     own: ownAddresses,
-    entry: threadModule("entry/app/threads/large_request_thread"),
+    entry: threadModule("entry/app/threads/serving_thread"),
     onThreadAnswer: (answer) => holdState(noteOtherAnswer(answer, { ...current(), clock }), "a model that answers"),
     reasoning,
     items,

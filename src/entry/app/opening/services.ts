@@ -77,7 +77,7 @@ export interface ServiceOptions {
   readonly roles?: GatewayRoles;
   /** Whether requests are counted for the metrics. The benchmark measures what it costs. Default: true. */
   readonly countsRequests?: boolean;
-  /** The module that isolates run. Replaced in tests. Default: `isolate_thread.ts`. */
+  /** The module that isolates run. Replaced in tests. Default: `serving_thread.ts`. */
   readonly isolateEntry?: URL;
   /** The JavaScript heap limit of an isolate in megabytes. Smaller in tests. Default: 4,096. */
   readonly isolateHeapMegabytes?: number;
@@ -160,7 +160,7 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
   const { clock = systemClock, random = Math.random, droppedLogLines = () => 0, tree = null } = options;
   const { roles = { serves: true, works: true }, countsRequests = true, memoryLog = null } = options;
   const {
-    isolateEntry = threadModule("entry/app/threads/isolate_thread"),
+    isolateEntry = threadModule("entry/app/threads/serving_thread"),
     isolateHeapMegabytes = ISOLATE_HEAP_MEGABYTES,
   } = options;
   const counts = createCounts({ log: options.log, clock });
