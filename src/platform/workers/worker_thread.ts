@@ -1,4 +1,4 @@
-import { type MessagePort, Worker } from "node:worker_threads";
+import { type MessagePort as NodePort, type Transferable as NodeTransferable, Worker } from "node:worker_threads";
 import { type GuardMessage, isGuardMessage } from "./guard_message.ts";
 import { GatewayError } from "../lib/basics/gateway_error.ts";
 import type { ThreadKind } from "../lib/process/heartbeats.ts";
@@ -9,6 +9,11 @@ import { startWithDescriptors } from "./thread_start.ts";
 
 /** What can move to another thread instead of being copied. */
 export type Moved = ArrayBuffer | MessagePort;
+
+/** The same for the functions of Node.js, whose types know only ports of their own. The platform has one kind. */
+export function movedForNode(moved: readonly Moved[]): NodeTransferable[] {
+  return [...moved] as unknown as NodeTransferable[];
+}
 
 /** A thread with its own memory limit that receives messages. */
 export interface WorkerThread {
@@ -62,7 +67,7 @@ export interface ThreadOptions {
   /** Passed to the module as `workerData`. Default: none. */
   readonly data?: unknown;
   /** Ports in `data`, which move to the thread. Default: none. */
-  readonly ports?: readonly MessagePort[];
+  readonly ports?: readonly NodePort[];
 }
 
 /**
@@ -112,7 +117,7 @@ export function threadStarter({ kind, entry, heapMegabytes, data, ports = [] }: 
       crashed("the thread exited");
     });
     return {
-      post: (message, moved) => worker.postMessage(message, [...moved]),
+      post: (message, moved) => worker.postMessage(message, movedForNode(moved)),
       terminate() {
         const end = () => void worker.terminate();
         const isWatched = heartbeats !== null && slot !== null && !hasExited && !isEnding;

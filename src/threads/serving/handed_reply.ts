@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { Credential } from "../../money/billing/keys/key_ring.ts";
 import type { RatesLeft } from "../../money/limits/limits_left.ts";
 import type { CallerFormat } from "../../conversation/contract/caller_format.ts";
@@ -78,8 +77,9 @@ class HandedReply {
     this.#port = port1;
     record.hold();
     try {
+      if (signal.aborted) throw callerLeft();
       const { ended, leave } = parts.hand(this.#messageOf(port2));
-      port1.on("message", (message: ReplyMessage) => this.#take(message));
+      port1.onmessage = ({ data }: MessageEvent<ReplyMessage>) => this.#take(data);
       ended.catch((error) => this.#lost(gatewayErrorOf(error)));
       const onLeft = () => {
         leave();
@@ -87,7 +87,6 @@ class HandedReply {
       };
       signal.addEventListener("abort", onLeft);
       this.#onOver = () => signal.removeEventListener("abort", onLeft);
-      if (signal.aborted) onLeft(); // before the listener was there
     } catch (error) {
       this.#head.reject(error);
       this.#recorded();

@@ -110,13 +110,13 @@ export class LargeRequests {
    * @throws {GatewayError} `overloaded` if the queue is full or memory is short, and if the thread ends.
    */
   async handOn(request: HandedRequest, callerSignal: AbortSignal): Promise<void> {
+    if (callerSignal.aborted) throw callerLeft();
     const memory = this.options.memory.lease(request.credential.accountId);
     try {
       memory.reserve(request.body.byteLength * JSON_MEMORY_FACTOR);
       const record = new RequestRecord({ ...request, sentPath: request.path }); // the isolate records the request
       const { ended, leave } = this.#accept(new LargeRequest(this.#nextId++, request, { memory, record }));
       callerSignal.addEventListener("abort", leave);
-      if (callerSignal.aborted) leave();
       await ended;
     } finally {
       memory.release(memory.held);
@@ -325,9 +325,9 @@ export class LargeRequests {
 }
 
 /** Resolves when all requests of a thread have ended, and all its calls are charged. */
-async function whenSettled({ thread, open, ...member }: Member): Promise<void> {
-  await thread.state.whenIdle();
-  if (open.size === 0) return;
+async function whenSettled(member: Member): Promise<void> {
+  await member.thread.state.whenIdle();
+  if (member.open.size === 0) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   member.onNoneOpen = resolve;
   await promise;

@@ -1,4 +1,3 @@
-import type { MessagePort } from "node:worker_threads";
 import type { Credential } from "../../money/billing/keys/key_ring.ts";
 import type { RatesLeft } from "../../money/limits/limits_left.ts";
 import type { RecordedFacts } from "../../platform/http/request/request_record.ts";

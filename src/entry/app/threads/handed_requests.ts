@@ -1,4 +1,3 @@
-import type { MessagePort } from "node:worker_threads";
 import type { Credential } from "../../../money/billing/keys/key_ring.ts";
 import { JSON_MEMORY_FACTOR } from "../../../platform/http/bodies/json_body.ts";
 import type { Inbound, Route } from "../../../platform/http/request/inbound.ts";

@@ -11,7 +11,7 @@ import type { OwnAddress } from "../../../platform/net/target.ts";
 import { isStateError } from "../../../platform/store/store_errors.ts";
 import { holdEarlyMessages } from "../../../platform/workers/early_messages.ts";
 import { guardThread } from "../../../platform/workers/thread_guard.ts";
-import type { Moved } from "../../../platform/workers/worker_thread.ts";
+import { type Moved, movedForNode } from "../../../platform/workers/worker_thread.ts";
 import type { FromServing, ServingData, ToServing } from "../../../threads/serving/messages.ts";
 import { Outbox } from "../../../threads/serving/outbox.ts";
 import { readMessages } from "../../../threads/serving/wire.ts";
@@ -25,7 +25,7 @@ startThreadHeartbeat();
 const takeMessages = holdEarlyMessages(); // a reload can come while the endpoints open
 const data = workerData as ServingData;
 const outbox: Outbox<FromServing> = new Outbox<FromServing>(
-  (messages, moved) => parentPort!.postMessage(messages, moved),
+  (messages, moved) => parentPort!.postMessage(messages, movedForNode(moved)),
   (message, error) => message.type === "call" ? state.onUnsent(message, error) : reportError(error),
 );
 const state: RemoteState = new RemoteState({
