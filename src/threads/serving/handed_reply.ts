@@ -10,7 +10,7 @@ import { encodeFrames } from "../../platform/lib/streams/sse.ts";
 import type { OpenStreams } from "../../services/calls/stream_relay.ts";
 import type { HandedRequest, ReplyMessage } from "../state/handed_request.ts";
 import { errorOf } from "../state/plain_error.ts";
-import { callerLeft } from "./handed_errors.ts";
+import { callerLeft } from "./large_request.ts";
 
 /** A larger body is not given to the platform in one step. */
 const MAX_STEP_BYTES = 1_048_576;
@@ -60,7 +60,8 @@ class HandedReply {
   readonly #head = Promise.withResolvers<Response>();
   readonly #port: MessagePort;
   /** See `HandedRequest.sentBytes`. */
-  readonly #sent = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
+  readonly #sentBytes = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT);
+  readonly #sent = new Float64Array(this.#sentBytes);
   #output: StreamOutput<Uint8Array<ArrayBuffer>> | null = null;
   #isList = false;
   #isRecorded = false;
@@ -109,7 +110,7 @@ class HandedReply {
       credential: { ...credential },
       body: ownBufferOf(body),
       reply,
-      sentBytes: this.#sent.buffer as SharedArrayBuffer,
+      sentBytes: this.#sentBytes,
     };
   }
 
@@ -171,7 +172,7 @@ class HandedReply {
     this.#received.inbound.record.capture?.addResponse(chunk);
   }
 
-  /** The thread that answers has ended, or did not take the request: the request fails, or its stream ends with an error event. */
+  /** The thread that answers has ended, or did not take the request, which fails. A stream ends with an error event. */
   #lost(error: GatewayError): void {
     this.#head.reject(error);
     const output = this.#output;

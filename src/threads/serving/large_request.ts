@@ -1,3 +1,4 @@
+import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { RequestRecord } from "../../platform/http/request/request_record.ts";
 import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 import type { AttemptTarget } from "../../vendors/routing/circuit_breaker.ts";
@@ -63,4 +64,23 @@ export class LargeRequest implements ThreadRequest {
   fail(error: Error): void {
     this.#ended.reject(error);
   }
+}
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** The error of a request whose thread ended. */
+export function threadEnded(): GatewayError {
+  const message = "Cannot finish the request: the worker that handled it ended; send it again";
+  return new GatewayError("route_error", message);
+}
+
+/** The error of a request that finds too many others in the queue. */
+export function tooManyQueued(): GatewayError {
+  const message = "Too many large requests are queued; retry in a few seconds";
+  return new GatewayError("overloaded", message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+}
+
+/** The error of a request whose caller has left. Nobody receives it. */
+export function callerLeft(): GatewayError {
+  return new GatewayError("route_error", "The caller disconnected");
 }

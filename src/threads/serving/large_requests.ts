@@ -12,10 +12,9 @@ import { holdState } from "../../platform/lib/basics/held.ts";
 import type { MemoryBudget } from "../../platform/lib/process/memory_budget.ts";
 import type { OwnAddress } from "../../platform/net/target.ts";
 import { THREAD_IDLE_MS, ThreadUnavailable } from "../../platform/workers/worker_thread.ts";
-import { type HandedRequest, movedWith } from "../state/handed_request.ts";
-import { callerLeft, threadEnded, tooManyQueued } from "./handed_errors.ts";
+import type { HandedRequest } from "../state/handed_request.ts";
 import { type Handing, handOver } from "./handed_reply.ts";
-import { LargeRequest } from "./large_request.ts";
+import { callerLeft, LargeRequest, threadEnded, tooManyQueued } from "./large_request.ts";
 import type { ToServing } from "./messages.ts";
 import { type ServingMessage, ServingThread, type ServingThreadParts } from "./serving_thread.ts";
 
@@ -251,7 +250,7 @@ export class LargeRequests {
     member.parsing = id;
     const patienceMs = PARSE_MS + (thread.hasStarted ? 0 : START_MS);
     member.stopParseTimer = this.options.clock.after(patienceMs, () => this.#crash(member, "the request timed out"));
-    thread.post({ type: "request", id, request: request.handed }, movedWith(request.handed));
+    thread.post({ type: "request", id, request: request.handed }, [request.handed.body, request.handed.reply]);
   }
 
   #take(member: Member, message: ServingMessage): void {

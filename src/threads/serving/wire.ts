@@ -6,8 +6,8 @@ import type { Call, ToStateThread } from "../state/messages.ts";
 import type { FromServing, RecordMessage, ToServing } from "./messages.ts";
 
 /**
- * Messages between the main thread and a serving thread as one text of JSON, in which amounts are text. A text costs half the
- * processor time of a structured clone. Rare messages, whose values may not fit JSON, are cloned.
+ * Messages between the main thread and a serving thread as one text of JSON, in which amounts are text. A text costs
+ * half the processor time of a structured clone. Rare messages, whose values may not fit JSON, are cloned.
  */
 
 /** A value with its amounts as text. */
@@ -75,14 +75,18 @@ function writeMessage(message: Message): unknown {
 function readMessage(wire: Wire<Message>): Message {
   switch (wire.type) {
     case "record":
-      return { ...wire as unknown as RecordMessage, facts: readFacts(wire.facts) };
+      return readRecord(wire);
     case "open-requests":
-      return { type: wire.type, requests: wire.requests.map((request) => readMessage(request) as RecordMessage) };
+      return { type: wire.type, requests: wire.requests.map(readRecord) };
     case "call":
       return { ...wire, what: readCall(wire.what) };
     default:
       return wire as Message;
   }
+}
+
+function readRecord({ facts, ...rest }: Wire<RecordMessage>): RecordMessage {
+  return { ...rest, facts: readFacts(facts) } as RecordMessage;
 }
 
 /** Whether a result is nothing, a number, a truth value, an admission or an error. */

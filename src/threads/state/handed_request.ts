@@ -2,8 +2,7 @@ import type { Credential } from "../../money/billing/keys/key_ring.ts";
 import type { RatesLeft } from "../../money/limits/limits_left.ts";
 import type { RecordedFacts } from "../../platform/http/request/request_record.ts";
 import type { RequestTrace } from "../../platform/lib/tracing/trace_context.ts";
-import type { Moved } from "../../platform/workers/worker_thread.ts";
-import type { PlainError } from "./messages.ts";
+import type { PlainError } from "./plain_error.ts";
 
 /**
  * A request that one thread has received and another one answers. The values are plain; the buffer of the body and the
@@ -23,7 +22,7 @@ export interface HandedRequest {
   readonly body: ArrayBuffer;
   /** Where the thread that answers sends {@linkcode ReplyMessage}s. The other end is with the thread of the caller. */
   readonly reply: MessagePort;
-  /** One number in 64 bits: the bytes of the response that the caller was sent so far. The caller's thread writes it. */
+  /** One number in 64 bits: the bytes of the response that were sent so far. The thread of the caller writes it. */
   readonly sentBytes: SharedArrayBuffer;
 }
 
@@ -41,8 +40,3 @@ export type ReplyMessage =
   | { readonly type: "refused"; readonly error: PlainError; readonly rates: RatesLeft | null }
   /** What was collected about the request, at its end. It is the last message. */
   | { readonly type: "record"; readonly facts: RecordedFacts };
-
-/** What moves with a request to another thread. */
-export function movedWith({ body, reply }: HandedRequest): readonly Moved[] {
-  return [body, reply];
-}

@@ -45,9 +45,9 @@ import type {
   ToStateThread,
 } from "./messages.ts";
 import type { Moved } from "../../platform/workers/worker_thread.ts";
-import { type HandedRequest, movedWith } from "./handed_request.ts";
+import type { HandedRequest } from "./handed_request.ts";
 import { errorOf, plainErrorOf } from "./plain_error.ts";
-import { limitsIdOf } from "../leases/limits_id.ts";
+import { limitsIdOf } from "./limits_id.ts";
 import { sharedStoreClock } from "./shared_store_time.ts";
 
 /** The thread's connection to the main thread. */
@@ -212,8 +212,8 @@ export class RemoteState {
    * @param request Its body and its port move.
    */
   handOn(request: HandedRequest): { readonly ended: Promise<void>; leave(): void } {
-    const { call, result } = this.#send({ name: "hand-on", request }, movedWith(request));
-    return { ended: result as Promise<void>, leave: () => this.link.post({ type: "cancel-call", call }) };
+    const { call, result } = this.#send({ name: "hand-on", request }, [request.body, request.reply]);
+    return { ended: result.then(() => {}), leave: () => this.link.post({ type: "cancel-call", call }) };
   }
 
   /** What a caller's limits of rate have left, as another thread was told that answered a request of it. */

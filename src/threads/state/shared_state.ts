@@ -43,11 +43,10 @@ import type {
   CallMessage,
   FromStateThread,
   LeaseGrant,
-  PlainError,
   ToStateThread,
 } from "./messages.ts";
 import type { HandedRequest } from "./handed_request.ts";
-import { errorOf, plainErrorOf } from "./plain_error.ts";
+import { errorOf, type PlainError, plainErrorOf } from "./plain_error.ts";
 
 /** The state that threads share. */
 export interface SharedParts {

@@ -20,7 +20,7 @@ export type IsolateHandler = (
   info: Deno.ServeHandlerInfo<Deno.NetAddr>,
 ) => MaybePromise<Response>;
 
-/** Creates the handler of an isolate. It answers the requests that it serves, and sends all others to the main thread. */
+/** Creates the handler of an isolate. It answers what it serves, and sends all other requests to the main thread. */
 export function createIsolateHandler(
   { relay, serves, ...options }: IsolateHandlerOptions,
 ): IsolateHandler {
