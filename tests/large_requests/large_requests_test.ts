@@ -488,3 +488,47 @@ Deno.test("LargeRequests gives no thread a request whose caller has left already
   assertEquals(threads.length, 0);
   await close();
 });
+
+/** A request of an isolate, and the other end of its port. */
+function handedRequest(): { readonly request: HandedRequest; readonly port: MessagePort } {
+  const { port1, port2 } = new MessageChannel();
+  const request: HandedRequest = {
+    url: "http://gateway/v1/chat/completions",
+    method: "POST",
+    path: "/v1/chat/completions",
+    query: "",
+    headers: [],
+    requestId: "request-of-an-isolate",
+    receivedAt: 0,
+    remote: "127.0.0.1",
+    trace: null,
+    credential: { accountId: "demo", keyId: "key", limits: null, capture: null },
+    body: new ArrayBuffer(400),
+    reply: port2,
+    sentBytes: new SharedArrayBuffer(8),
+  };
+  return { request, port: port1 };
+}
+
+Deno.test("a request of an isolate ends with the thread that answers it, or when its own thread ends", async () => {
+  const { threads, large, close } = await stage();
+  const [lost, left, whole] = [handedRequest(), handedRequest(), handedRequest()];
+  const isolate = new AbortController();
+  const crashed = assertRejects(() => large.handOn(lost.request, new AbortController().signal), GatewayError, "ended");
+  await itemAt(threads, 0).request(1);
+  itemAt(threads, 0).events.onCrash("it ended");
+  await crashed;
+  const answered = large.handOn(left.request, isolate.signal);
+  const thread = itemAt(threads, 1);
+  await thread.request(2);
+  isolate.abort();
+  await stateOf("the thread knows", () => thread.got.at(-1)?.type, (type) => type === "caller-left");
+  await thread.end(2);
+  await answered;
+  const done = large.handOn(whole.request, new AbortController().signal);
+  await thread.end(3);
+  await done;
+  await assertRejects(() => large.handOn(whole.request, isolate.signal), GatewayError, "The caller disconnected");
+  for (const { port } of [lost, left, whole]) port.close();
+  await close();
+});
