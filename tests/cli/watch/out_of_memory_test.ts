@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { ThreadModule } from "../../../src/platform/lib/process/program_files.ts";
 import { plainPng } from "../../support/heavy_media.ts";
 import { longTest } from "../../support/long_test.ts";
@@ -33,6 +33,9 @@ const KINDS: readonly {
   },
 ];
 
+/** Each takes as long as the looks below. On a busy machine a heap of some gigabytes takes a minute to be used up. */
+const MAX_TRIES = 100;
+
 for (const { module, line, work } of KINDS) {
   longTest(
     `a thread without memory ends only what it worked on: ${module}`,
@@ -41,8 +44,10 @@ for (const { module, line, work } of KINDS) {
         const { process, order, address, adminKey } = gateway;
         assertEquals((await work(gateway)).status, 200);
         const ended = () => linesOf(process, String(line.event)).some((entry) => entry.ref === line.ref);
-        // A thread that has just been started may not listen yet.
-        while (!ended()) {
+        // A thread that has just been started may not listen yet, and one that had no work for a while has ended.
+        for (let tries = 0; !ended(); tries++) {
+          assert(tries < MAX_TRIES, `no ${JSON.stringify(line)} after ${tries} orders`);
+          if (tries > 0) await work(gateway);
           await order({ kind: module, ms: "exhaust" });
           for (let looks = 0; looks < 40 && !ended(); looks++) await pause();
         }
