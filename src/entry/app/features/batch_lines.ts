@@ -61,6 +61,12 @@ const WHOLE_LINES: ReadonlySet<string> = new Set([
   CALLER_ENDPOINTS.embedContent.path,
 ]);
 
+/** Lines that make images. */
+const IMAGE_LINES: ReadonlySet<string> = new Set([
+  CALLER_ENDPOINTS.createImages.path,
+  CALLER_ENDPOINTS.editImages.path,
+]);
+
 /**
  * Answers lines by the handlers of the endpoints, so that a line is checked, routed, translated and priced as the same
  * request of a connection. Only the money differs: the batch has it already, and the line is charged with its reply.
@@ -269,7 +275,7 @@ async function routeOf(
 }
 
 async function mediaRoutes(path: string, services: WholeCallServices & ImageServices): Promise<Route[]> {
-  return path === CALLER_ENDPOINTS.createImages.path
+  return IMAGE_LINES.has(path)
     ? (await imageRoutesModule.load()).buildImageRoutes(services)
     : (await wholeCallRoutesModule.load()).buildWholeCallRoutes(services);
 }

@@ -158,7 +158,7 @@ async function openGeneration(
   });
   const toMainThread = handOn(relay);
   const bodyLimits = { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs };
-  const { texts, routes } = threadTexts({
+  const { texts, routes, results } = threadTexts({
     parts,
     state: { meter, slots, store, log },
     breaker,
@@ -182,7 +182,8 @@ async function openGeneration(
     random: Math.random,
     media: state.media,
     bodies: state.bodies,
-    files: { uploads },
+    store,
+    files: { uploads, results },
   };
   const large = {
     large: { handle: (inbound: Inbound, _credential: Credential, body: Uint8Array) => toMainThread(inbound, body) },
