@@ -72,7 +72,7 @@ export async function readJsonObject(source: BodySource, limits: BodyLimits): Pr
   return await countedJsonObject(bytes, limits, source.memory);
 }
 
-/** The bytes of a body of JSON, whose memory is reserved, unless they were received before. Throws as `readBody` does. */
+/** The bytes of a body of JSON, whose memory is reserved unless they were received before. Throws as `readBody`. */
 export async function bodyOf(source: BodySource, limits: BodyLimits): Promise<Uint8Array<ArrayBuffer>> {
   if (source.received === undefined) return await readBody(source, limits, JSON_MEMORY_FACTOR);
   refuseLongBody(source.received.bytes, limits);
