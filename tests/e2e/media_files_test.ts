@@ -5,6 +5,7 @@ import { callerOf, type GatewayCall } from "../support/gateway_call.ts";
 import { present } from "../support/items.ts";
 import { stateOf } from "../support/patience.ts";
 import { startVideoGateway, type VideoGateway } from "../support/video_gateway.ts";
+import { silentWav } from "../support/wav.ts";
 
 /** Stored files in requests for videos and for edits of images. */
 
@@ -141,6 +142,39 @@ for (const isolates of [1, 2]) {
     });
   });
 }
+
+Deno.test("media files: a clip of sound is measured, and a video is a reference, too", async () => {
+  await withGateway(1, async ({ client, call, store, created }) => {
+    const [image, short, long] = [
+      await store(PNG, "a.png"),
+      await store(silentWav(2), "b.wav"),
+      await store(silentWav(16), "c.wav"),
+    ];
+    const refer = (kind: "image" | "audio" | "video", file_id: string) => {
+      const type = `${kind}_url`;
+      return { type, [type]: { file_id } };
+    };
+    const send = (...input_references: unknown[]) =>
+      call("POST", "/v1/videos", { model: MODEL, prompt: PROMPT, input_references });
+    const made = await send(refer("image", image), refer("audio", short));
+    assertEquals(made.status, 202, made.text);
+    assertEquals((await ended(client, made.json.id)).status, "completed");
+    assertStringIncludes(
+      JSON.stringify(created().at(-1)?.body),
+      silentWav(2).toBase64().slice(0, 1_000),
+    );
+    for (const [other, why] of [[long, "at most 15 seconds"], [image, "expected audio data"]] as const) {
+      const refused = await send(refer("image", image), refer("audio", other));
+      assertEquals(refused.status, 400);
+      assertStringIncludes(refused.json.error.message, '"input_references[1].audio_url.file_id"');
+      assertStringIncludes(refused.json.error.message, why);
+    }
+    const noVideo = await send(refer("image", image), refer("video", short));
+    assertStringIncludes(noVideo.json.error.message, '"input_references[1].video_url.file_id"');
+    const none = await send({ type: "image_url", image_url: { file_id: image, url: "https://example.com/a.png" } });
+    assertStringIncludes(none.json.error.message, '"input_references[0].image_url.file_id": expected it without url');
+  });
+});
 
 Deno.test("media files: lines of batches have stored files", async () => {
   await withGateway(1, async ({ client, call, store, orderedVideo }) => {
