@@ -16,6 +16,7 @@ import { createLineTasks } from "./line_tasks.ts";
 import { createLineRunner, type LineRunnerOptions } from "./batch_lines.ts";
 import type { OwnedServices } from "../opening/own.ts";
 import type { Sweep } from "../jobs/retention.ts";
+import { createAccountRoom } from "../opening/account_room.ts";
 import { createStoredFiles } from "../opening/stored_files.ts";
 
 /** What {@linkcode createBatchFeature} needs beside the services. */
@@ -56,6 +57,7 @@ export function createBatchFeature(services: OwnedServices, options: BatchFeatur
     store,
     files: files.results,
     stored: createStoredFiles(services),
+    room: createAccountRoom(services, () => current().services.config.limits.accountFilesBytes),
     meter,
     clock,
     log,
