@@ -12,6 +12,7 @@ import { Late } from "../../../platform/lib/process/late.ts";
 import { namedFileId, type StoredFileRecord } from "../../stored_files/stored_file.ts";
 import type { StoredFiles } from "../../stored_files/stored_files.ts";
 import type { NamingRequest, RequestFiles } from "./text_request.ts";
+import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 
 /** The dependencies of {@linkcode InlinedFiles}. */
 export interface InlinedFilesParts {
@@ -185,7 +186,7 @@ async function typeOf({ filename }: StoredFileRecord, bytes: Uint8Array, field: 
   const mediaType = await mediaTypeOf(bytes);
   if (mediaType !== null && mediaType !== "application/xml") return mediaType;
   if (isUtf8(bytes) && !bytes.includes(0)) {
-    return TEXT_TYPES[filename.toLowerCase().split(".").pop() ?? ""] ?? "text/plain";
+    return ownValue(TEXT_TYPES, filename.toLowerCase().split(".").pop() ?? "") ?? "text/plain";
   }
   throw invalidField(
     field,
