@@ -189,6 +189,23 @@ Deno.test("batches: an ended batch is removed after its retention, and with its 
   assertEquals(first < second, true);
 });
 
+Deno.test("batches: the lines of two creates of an account are read at a time, and the others in turn", async () => {
+  await using at = await openBatchStage(() => ({}));
+  const gate = Promise.withResolvers<void>();
+  let begun = 0;
+  const lines = async function* (text: string) {
+    begun++;
+    await gate.promise;
+    yield new TextEncoder().encode(JSON.stringify({ custom_id: text, body: { text } }));
+  };
+  const created = texts(5).map((text) => at.createWith([], { lines: lines(text) }));
+  await until(() => begun === 2);
+  for (let turn = 0; turn < 200; turn++) await Promise.resolve();
+  assertEquals(begun, 2);
+  gate.resolve();
+  assertEquals(new Set(await Promise.all(created)).size, 5);
+});
+
 Deno.test("batches: lines take room of their account until their batch ends", async () => {
   await using at = await openBatchStage(() => ({ text: "" }));
   at.stage.maxBytes = 4_500;

@@ -1,6 +1,6 @@
 import { Batches } from "../../src/services/batches/batches.ts";
 import type { NewBatch } from "../../src/services/batches/new_batch.ts";
-import type { BatchParts } from "../../src/services/batches/settling/batch_parts.ts";
+import { type BatchParts, MAX_READS_OF_ACCOUNT } from "../../src/services/batches/settling/batch_parts.ts";
 import type { LineReply, LineRequest } from "../../src/services/batches/lines/line_runner.ts";
 import { batchSweep, cleanHandler, eraseBatches } from "../../src/services/batches/retention.ts";
 import { BatchRuns } from "../../src/services/batches/run.ts";
@@ -102,6 +102,7 @@ export async function openBatchStage(
     countLines: () => {},
     maxLineBytes: () => 1_000_000,
     permits: new FairPermits({ inAll: permits }),
+    readers: new FairPermits({ each: MAX_READS_OF_ACCOUNT }),
   };
   const runs = new BatchRuns(parts);
   const batches = new Batches(parts, runs);

@@ -1,9 +1,7 @@
 import { type Credential, readCredential } from "../../money/billing/keys/key_ring.ts";
 import { addHold } from "../../money/billing/hold.ts";
-import { InsufficientCredits } from "../../money/billing/meter/meter.ts";
 import { type ProbedAdmission, probedAdmission } from "../calls/dry_run.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import { type Money, writeMoney } from "../../platform/lib/basics/money.ts";
 import type { Commit } from "../../platform/store/store.ts";
 import {
   type BatchProtocol,
@@ -15,6 +13,7 @@ import {
   storedBatchId,
 } from "./records/batch.ts";
 import type { BatchParts } from "./settling/batch_parts.ts";
+import { admitBatch, insufficientForBatch } from "./admit.ts";
 import { refuseCallback } from "./callback.ts";
 import { addBatchEvent } from "./events.ts";
 import { type NewBatch, newRecordOf, refuseLongNames } from "./new_batch.ts";
@@ -62,6 +61,10 @@ export class Batches {
   async create(batch: NewBatch, credential: Credential): Promise<BatchRecord> {
     refuseLongNames(batch);
     await refuseCallback(batch.callbackUrl, this.parts);
+    return await this.parts.readers.run(credential.accountId, () => this.#create(batch, credential));
+  }
+
+  async #create(batch: NewBatch, credential: Credential): Promise<BatchRecord> {
     const { chunks, bytes } = await this.#inputOf(batch, credential);
     const { inputFields: { list, file } } = lineFormatOf(batch);
     const taken = await this.parts.room.take(credential.accountId, bytes, batch.inputFileId === null ? list : file);
@@ -111,13 +114,15 @@ export class Batches {
     refuseLongNames(batch);
     await refuseCallback(batch.callbackUrl, this.parts);
     const reader = this.#readerOf(batch, credential);
-    const { chunks } = await this.#inputOf(batch, credential);
-    try {
-      for await (const _line of reader.stored(chunks)); // only checked
-    } catch (error) {
-      if (!(error instanceof InvalidInputError)) throw error;
-      throw error.refusalOf(batch, lineFormatOf(batch));
-    }
+    await this.parts.readers.run(credential.accountId, async () => {
+      const { chunks } = await this.#inputOf(batch, credential);
+      try {
+        for await (const _line of reader.stored(chunks)); // only checked
+      } catch (error) {
+        if (!(error instanceof InvalidInputError)) throw error;
+        throw error.refusalOf(batch, lineFormatOf(batch));
+      }
+    });
     const { estimate } = reader.result;
     const admission = await probedAdmission(() =>
       this.parts.meter.probe(credential, estimate === 0n ? null : estimate)
@@ -250,7 +255,7 @@ export class Batches {
     const { estimate, account, id: reference, keyId, createdAt } = record;
     // Its lines were read for as long as they took. What a revoked key stores then, no erasure would find.
     await readCredential(store, { account, id: keyId });
-    const admission = await this.#admitted(credential, estimate);
+    const admission = await admitBatch(meter, credential, estimate);
     try {
       const detail = { key: keyId, batch: reference };
       const held: Commit = estimate === 0n
@@ -258,22 +263,12 @@ export class Batches {
         : addHold({}, { account, reference, amount: estimate, detail }, createdAt);
       const result = await store.commit(null, addBatch(held, record, lineBytes));
       if (result.ok) return record;
-      if (result.why === "short") throw insufficient(estimate);
+      if (result.why === "short") throw insufficientForBatch(estimate);
       throw new GatewayError("internal_error", "Cannot store the batch", { cause: result.why });
     } finally {
       // The balance is read again before the reservation ends, so that no other call is admitted in between.
       meter.invalidate(account);
       admission.release();
-    }
-  }
-
-  async #admitted(credential: Credential, estimate: Money) {
-    const { meter } = this.parts;
-    try {
-      return estimate === 0n ? await meter.admitFree(credential) : await meter.admit(credential, estimate);
-    } catch (error) {
-      if (error instanceof InsufficientCredits) throw insufficient(estimate);
-      throw error;
     }
   }
 
@@ -297,11 +292,4 @@ export class Batches {
     if (!result.ok) throw new GatewayError("internal_error", "Cannot store the batch", { cause: result.why });
     return failed;
   }
-}
-
-function insufficient(estimate: Money): GatewayError {
-  return new GatewayError(
-    "insufficient_credits",
-    `Cannot accept the batch: the balance does not cover its highest cost, ${writeMoney(estimate)} USD`,
-  );
 }

@@ -38,7 +38,12 @@ export interface BatchParts {
   readonly maxLineBytes: () => number;
   /** Limits the lines of all batches that run in this process; the accounts take turns. */
   readonly permits: FairPermits;
+  /** Limits the creates of each account whose lines are read: each has up to 50,000 ids in memory. */
+  readonly readers: FairPermits;
 }
+
+/** The creates of one account whose lines are read simultaneously. */
+export const MAX_READS_OF_ACCOUNT = 2;
 
 /** The lines of all batches that one process runs simultaneously. Interactive requests are not limited by it. */
 export const MAX_LINES_AT_ONCE = 16;
