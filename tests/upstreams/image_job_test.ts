@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { Outbound } from "../../src/vendors/upstreams/call/outbound_call.ts";
 import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
 import type { ImageCall } from "../../src/vendors/upstreams/contract/image_upstream.ts";
-import { type ImageJob, waitForImages } from "../../src/vendors/upstreams/shared/images/image_job.ts";
+import { waitForImages } from "../../src/vendors/upstreams/shared/images/image_job.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 const LIMIT_MS = 20_000;
@@ -12,7 +12,7 @@ for (const [change, byMs] of [["ahead", 3_600_000], ["back", -3_600_000]] as con
     const clock = new ManualClock();
     let polls = 0;
     let cancelled = 0;
-    const job: ImageJob = {
+    const job: Parameters<typeof waitForImages>[0] = {
       progress: { status: "pending" },
       poll: () => {
         polls++;

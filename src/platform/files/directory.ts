@@ -22,7 +22,7 @@ let lastUnfinished = 0;
  * @param quota Counts written, removed and existing files. Default: unlimited.
  */
 export function openFileDirectory(path: string, quota: DiskQuota = new DiskQuota(UNBOUNDED)): FileStore {
-  // Only once: a folder that is gone later may be a disk that is not mounted, and its files would be written to another.
+  // Only once: a folder that is gone later may be a disk that is not mounted, and its files would be on another one.
   let isMade = false;
 
   async function write(name: string, source: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<number> {

@@ -156,7 +156,7 @@ function writeMark(path: string, sql: string): void {
  * Returns a function that tells whether a path still has the file that it has now. A system that does not number files,
  * such as Windows, removes no open file.
  */
-export function placeOf(path: string): () => boolean {
+export function placeWatch(path: string): () => boolean {
   const opened = numberOf(path);
   return () => {
     try {

@@ -8,7 +8,7 @@ import {
   isClosedByItsUser,
   lacksItsLog,
   markInUse,
-  placeOf,
+  placeWatch,
   prepareDatabaseFile,
   StoreFileError,
   StoreMissingError,
@@ -66,7 +66,7 @@ export async function openKvStore(options: KvStoreOptions): Promise<KvStore> {
     const opened = await beginGeneration(kv, realPath, schema);
     markInUse(realPath);
     const publish = (address: string | null) => lock.publish(address);
-    const isInPlace = placeOf(realPath);
+    const isInPlace = placeWatch(realPath);
     const onClose = () => {
       if (isInPlace()) clearInUse(realPath); // else it would make a new file
     };
