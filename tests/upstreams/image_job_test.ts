@@ -23,7 +23,7 @@ for (const [change, byMs] of [["ahead", 3_600_000], ["back", -3_600_000]] as con
     const call: Pick<ImageCall, "callerSignal"> = { callerSignal: () => new AbortController().signal };
     const outbound: Pick<Outbound, "firstByteMs" | "failure"> = {
       firstByteMs: LIMIT_MS,
-      failure: (kind) => new UpstreamFailure("acme", kind, "", {}),
+      failure: (kind) => new UpstreamFailure("acme", kind, "", { status: null, accepted: "unknown" }),
     };
     let ended: unknown = null;
     // @ts-expect-error the wait uses no more of them
