@@ -17,6 +17,7 @@ import {
 } from "../../stored_files/file_reference.ts";
 import { namedFileId, type StoredFileRecord } from "../../stored_files/stored_file.ts";
 import type { NamingRequest, RequestFiles } from "./text_request.ts";
+import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 
 /** The dependencies of {@linkcode InlinedFiles}. */
 export interface InlinedFilesParts {
@@ -171,7 +172,7 @@ async function typeOf({ filename }: StoredFileRecord, bytes: Uint8Array, field: 
   const mediaType = await mediaTypeOf(bytes);
   if (mediaType !== null && mediaType !== "application/xml") return mediaType;
   if (isUtf8(bytes) && !bytes.includes(0)) {
-    return TEXT_TYPES[filename.toLowerCase().split(".").pop() ?? ""] ?? "text/plain";
+    return ownValue(TEXT_TYPES, filename.toLowerCase().split(".").pop() ?? "") ?? "text/plain";
   }
   throw invalidField(
     field,
