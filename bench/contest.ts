@@ -6,6 +6,7 @@ import type { LoadResult } from "./load.ts";
 import { CHUNKS, type Mode } from "./load_request.ts";
 import { PEER_IDS } from "./peers/peer.ts";
 import { processState } from "./process_state.ts";
+import { shuffled } from "./shuffled.ts";
 import { type Range, rangeOf } from "./statistics.ts";
 
 /** The result of one contender under one load. */
@@ -108,8 +109,8 @@ export interface ContestOptions {
 export type Fields = Readonly<Record<Scenario["contenders"], readonly Contender[]>>;
 
 /**
- * Runs loads over their contenders in turn, round after round, so that changes of the machine's speed affect all alike.
- * Without a proxy only the limit of upstream and generator is measured, for which one round is enough; latency is
+ * Runs loads over their contenders in turn, round after round, in another order in each round, so that changes of the
+ * machine's speed affect all alike. Without a proxy only the limit of upstream and generator is measured, for which one round is enough; latency is
  * compared with it, so there it has all.
  */
 export async function runContest(
@@ -121,7 +122,7 @@ export async function runContest(
   for (const scenario of scenarios) {
     for (let round = 1; round <= roundsOf(scenario, options); round++) {
       options.onProgress(`${scenario.id}: round ${round} of ${roundsOf(scenario, options)}`);
-      for (const contender of fields[scenario.contenders]) {
+      for (const contender of shuffled(fields[scenario.contenders])) {
         if (contender.id === "direct" && round > 1 && scenario.load.kind !== "rate") continue;
         const result = await unlessFaulty(
           contender,
@@ -156,9 +157,8 @@ export async function unlessFaulty<Measured>(
   }
 }
 
-/** Translation has many contenders, and its ratios hardly vary, so it has one round less. */
-function roundsOf({ contenders }: Scenario, { rounds }: ContestOptions): number {
-  return contenders === "directions" ? Math.max(1, rounds - 1) : rounds;
+function roundsOf({ maxRounds = Infinity }: Scenario, { rounds }: ContestOptions): number {
+  return Math.min(rounds, maxRounds);
 }
 
 /** Seconds until the gaps of paced streams count, and some more to have enough of them. */

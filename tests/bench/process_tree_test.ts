@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { descendantsOf } from "../../bench/first_reply/process_tree.ts";
+import { descendantsOf } from "../../bench/process_tree.ts";
 
 Deno.test("processes: descendants include those of descendants, and no others", () => {
   const parentOf = new Map([[2, 1], [3, 2], [4, 3], [5, 2], [6, 1]]);
