@@ -22,7 +22,7 @@ import { profileGateway } from "./profiling.ts";
 import type { Outcome } from "./report/outcome.ts";
 import { assignCores, newFolder, type RivalId, startServers } from "./servers.ts";
 import { shuffled } from "./shuffled.ts";
-import { GAP_STREAMS, largestGapOf, type StreamLimit, streamsSustained } from "./stream_steps.ts";
+import { GAP_STREAMS, gapAtManyOf, type StreamLimit, streamsSustained } from "./stream_steps.ts";
 
 /** What a run measures, and for how long. */
 export interface BenchOptions {
@@ -260,7 +260,7 @@ async function limitsOf(
       await unlessFaulty(contender, "paced", options, async () => {
         const { turns, largestGapMs } = limits.get(contender.id) ?? { turns: [], largestGapMs: null };
         const streams = await streamsSustained(contender, tried, options);
-        const gapMs = turn === 1 && steps.includes(GAP_STREAMS) ? await largestGapOf(contender, options) : largestGapMs;
+        const gapMs = turn === 1 && steps.includes(GAP_STREAMS) ? await gapAtManyOf(contender, options) : largestGapMs;
         limits.set(contender.id, { turns: [...turns, streams], largestGapMs: gapMs });
       });
     }

@@ -110,8 +110,8 @@ export type Fields = Readonly<Record<Scenario["contenders"], readonly Contender[
 
 /**
  * Runs loads over their contenders in turn, round after round, in another order in each round, so that changes of the
- * machine's speed affect all alike. Without a proxy only the limit of upstream and generator is measured, for which one round is enough; latency is
- * compared with it, so there it has all.
+ * machine's speed affect all alike. Without a proxy only the limit of upstream and generator is measured, for which one
+ * round is enough; latency is compared with it, so there it has all.
  */
 export async function runContest(
   scenarios: readonly Scenario[],

@@ -5,8 +5,8 @@
  *     deno task bench quick        about two minutes; prints a report with the main figures
  *
  * `--cases json,streams` runs only these cases and prints the report; `--contenders bare,node` chooses what Switchyard
- * is compared with; `--binary gomodel=PATH` supplies a peer's program; `--seconds N` and `--rounds N` change the length;
- * `--out FILE` writes the report there.
+ * is compared with; `--binary gomodel=PATH` supplies a peer's program; `--seconds N` and `--rounds N` change the
+ * length; `--out FILE` writes the report there.
  */
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";

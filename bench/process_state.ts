@@ -32,8 +32,8 @@ export async function mainThreadMs(pid: number): Promise<number | null> {
 }
 
 /**
- * The processor time of the children of a process that have ended, and of theirs, in milliseconds; null without `/proc`,
- * or when the process has ended. Source: proc(5).
+ * The processor time of the children of a process that have ended, and of theirs, in milliseconds; null without
+ * `/proc`, or when the process has ended. Source: proc(5).
  */
 export async function endedChildrenMs(pid: number): Promise<number | null> {
   const { success, stdout } = await new Deno.Command("cat", { args: [`/proc/${pid}/stat`], stderr: "null" }).output();

@@ -122,7 +122,10 @@ async function main(args: readonly string[]): Promise<void> {
     const generators = await generatorsOf(folder, programs?.generator ?? null);
     await measureAll(variants, { seconds, rounds, generators, upstream });
     for (const measured of variants) measured.loadedBytes = (await useOf(measured.variant)).residentBytes;
-    const generator = generators[0]?.closed.name ?? "none";
+    const names = generators.slice(0, 1).flatMap((
+      { closed, timed },
+    ) => [closed.name, `${timed.name} at constant rates`]);
+    const generator = names.join(", ");
     const out = values.out ?? RESULTS;
     await Deno.writeTextFile(out, scaleReport({ variants, machine, trips, generator, postgres }));
     await run([Deno.execPath(), "fmt", "--quiet", out], { timeoutMs: 30_000 });

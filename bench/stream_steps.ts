@@ -31,7 +31,7 @@ type StepOptions = Pick<ContestOptions, "seconds" | "generators">;
  *
  * @returns Zero when none is.
  */
-export async function largestSustained(
+export async function lastSustained(
   steps: readonly number[],
   isSustained: (streams: number) => Promise<boolean>,
 ): Promise<number> {
@@ -50,14 +50,14 @@ export function streamsSustained(
   steps: readonly number[],
   options: StepOptions,
 ): Promise<number> {
-  return largestSustained(steps, async (streams) => {
+  return lastSustained(steps, async (streams) => {
     const { failures, gaps } = await runStep(contender, streams, options);
     return failures === 0 && gaps.count > 0 && gaps.late * 1000 < MAX_LATE_PER_MILLE * gaps.count;
   });
 }
 
 /** The largest gap with {@linkcode GAP_STREAMS}; null if no gap was measured. */
-export async function largestGapOf(contender: Contender, options: StepOptions): Promise<number | null> {
+export async function gapAtManyOf(contender: Contender, options: StepOptions): Promise<number | null> {
   const { gaps } = await runStep(contender, GAP_STREAMS, options);
   return gaps.ms?.max ?? null;
 }

@@ -10,7 +10,7 @@ export function methodOf({ rounds, seconds, cores, generators: { closed, timed }
       "of latency and of paced streams are rather the generator's.**";
   return [
     `All contenders are measured in one run, in turn, in another order in each round: ${rounds} × ${seconds} s under ` +
-    "each load, translated streams at most three rounds. A figure is the median of its rounds, with the smallest and " +
+    "each load, at most three rounds under those without a mark. A figure is the median of its rounds, with the smallest and " +
     "the largest in parentheses; a ratio or a difference is the median of those within each round. " +
     cores.description,
     `Upstream: ${upstream}, fixed bytes. Closed loops: ${closed}. Constant rates and paced streams: ${timed}. The ` +

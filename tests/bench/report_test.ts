@@ -6,7 +6,7 @@ import { marksOf } from "../../bench/report/marks.ts";
 import type { Outcome } from "../../bench/report/outcome.ts";
 import { writeReport } from "../../bench/report/report.ts";
 import { shuffled } from "../../bench/shuffled.ts";
-import { largestSustained, type StreamLimit } from "../../bench/stream_steps.ts";
+import { lastSustained, type StreamLimit } from "../../bench/stream_steps.ts";
 
 function result(cpuUsPerReply: number, repliesPerSecond: number): ContenderResult {
   return {
@@ -99,12 +99,12 @@ Deno.test("marksOf() judges the memory of a gateway with one provider, and only 
   assertEquals(judged(false), []);
 });
 
-Deno.test("largestSustained() finds the last step that is sustained", async () => {
+Deno.test("lastSustained() finds the last step that is sustained", async () => {
   const steps = [100, 150, 200, 300, 400];
   for (const [limit, expected] of [[99, 0], [100, 100], [250, 200], [1000, 400]] as const) {
-    assertEquals(await largestSustained(steps, (streams) => Promise.resolve(streams <= limit)), expected);
+    assertEquals(await lastSustained(steps, (streams) => Promise.resolve(streams <= limit)), expected);
   }
-  assertEquals(await largestSustained([], () => Promise.reject(new Error("a step that there is not"))), 0);
+  assertEquals(await lastSustained([], () => Promise.reject(new Error("a step that there is not"))), 0);
 });
 
 Deno.test("shuffled() keeps every item, in an order that chance decides", () => {
