@@ -29,7 +29,6 @@ export async function startGomodel({ folder, upstreamPort, core, binary }: PeerO
       SQLITE_PATH: join(folder, "gomodel.db"),
       USAGE_ENABLED: "true",
       BUDGETS_ENABLED: "true",
-      MODEL_LIST_URL: "",
       CONFIGURED_PROVIDER_MODELS_MODE: "allowlist",
       LOG_FORMAT: "json",
     },
@@ -55,6 +54,7 @@ function configOf(upstreamPort: number): unknown {
       base_url: `http://127.0.0.1:${upstreamPort}/${mode}`,
       models: [{ id: "canned-1", metadata: { modes: ["chat"], pricing } }],
     }])),
+    cache: { model: { model_list: { url: "" } } },
     budgets: { enabled: true, user_paths: [{ path: "/", limits: [{ period: "monthly", amount: 1_000_000_000 }] }] },
   };
 }
