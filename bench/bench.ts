@@ -1,7 +1,7 @@
 import { type CaseId, type Scenario, type ScenarioId, SCENARIOS } from "./cases.ts";
 import type { Server } from "./child.ts";
 import { type Contender, type ContenderId, contendersOf, failureOf, translationsOf } from "./contenders.ts";
-import { type ContestOptions, type Fields, measure, runContest, unlessFaulty } from "./contest.ts";
+import { type ContestOptions, type Fields, isPeer, measure, runContest, unlessFaulty } from "./contest.ts";
 import { type GatewayOptions, repliesCharged, startGateway } from "./gateway.ts";
 import { measureGarbage } from "./garbage_run.ts";
 import { type Generators, nativeGenerator, ownGenerator, withTally, wrkGenerator } from "./generator.ts";
@@ -17,7 +17,6 @@ import {
 } from "./memory_watch.ts";
 import { compileNative } from "./native.ts";
 import { measurePieces } from "./pieces.ts";
-import { PEER_IDS } from "./peers/peer.ts";
 import { profileGateway } from "./profiling.ts";
 import type { Outcome } from "./report/outcome.ts";
 import { assignCores, newFolder, type RivalId, startServers } from "./servers.ts";
@@ -181,7 +180,7 @@ async function faultsOf(scenarioIds: readonly ScenarioId[], fields: Fields): Pro
     for (const contender of fields[contenders]) {
       const fault = await failureOf(contender, mode, bodyBytes);
       if (fault === null) continue;
-      if (!PEER_IDS.some((peer) => peer === contender.id)) {
+      if (!isPeer(contender.id)) {
         throw new Error(`Cannot measure "${contender.label}": it ${fault}`);
       }
       faults.set(`${contender.id}/${mode}`, fault);
