@@ -11,6 +11,7 @@ import { issuedIds } from "./issued_ids.ts";
 import { schemaEditsOf } from "./sent_schemas.ts";
 import { signatureWrapper } from "./signature_wrapper.ts";
 import { signatureEditsOf } from "./signatures.ts";
+import { addedChoiceEditsOf, toolSearchEditsOf } from "./tool_edits.ts";
 import { watcher } from "./watcher.ts";
 
 /** Passes responses through. */
@@ -24,11 +25,13 @@ export const passThrough: PassThrough = {
         callIdEditsOf(request),
         openAiMarkEdits(request, { list: "input", parts: ["content", "output"] }),
         schemaEditsOf(request),
+        toolSearchEditsOf(request),
       ].reduce(joinedEdits),
     );
     const known = factEditsOf(request);
+    const added = addedChoiceEditsOf(request, bytes);
     const limit = outputLimit === null ? {} : { max_output_tokens: outputLimit };
-    const set = { ...changed, ...known.set, model, ...limit };
+    const set = { ...changed, ...known.set, ...added.set, model, ...limit };
     const remove = ["extra_body", ...known.remove];
     return {
       body: spliceJson(bytes, scan, { set, remove }),

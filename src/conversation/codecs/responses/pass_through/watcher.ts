@@ -14,7 +14,7 @@ const SEQUENCE = /"sequence_number"(?:data:|[\s:])*(\d+)/g;
 /** A fast search in one pass; most frames do not match. */
 const RELEVANT = /"response\.(?:completed|incomplete|failed|created|output_item\.done)"/;
 const CREATED = '"response.created"';
-const HOSTED_CALL = /"(?:web_search|x_search|image_generation)_call"/;
+const HOSTED_CALL = /"(?:web_search|x_search|file_search|image_generation)_call"/;
 const END_MARK = /"response\.(?:completed|incomplete|failed)"/;
 
 /**
