@@ -112,7 +112,7 @@ Deno.test("readProviderConfig() derives quirks from the base URL unless the oper
   const quirksAt = (base_url: string, fields = {}) => [
     ...readProviderConfig({ kind: "openai", base_url, ...fields }).quirks,
   ];
-  assertEquals(quirksAt("https://one.openai.azure.com/openai/v1"), []);
+  assertEquals(quirksAt("https://one.openai.azure.com/openai/v1"), ["no_file_parts"]);
   assertEquals(quirksAt("https://openai.azure.com.evil.example/v1"), [...COMPATIBLE_QUIRKS]);
   assertEquals(quirksAt("http://10.0.0.1:8000/v1"), [...COMPATIBLE_QUIRKS]);
   assert(quirksAt("https://api.mistral.ai/v1").includes("no_stream_options"));
