@@ -189,3 +189,19 @@ Deno.test("Groq's Qwen gets no effort but none", () =>
     });
     assertEquals([off.status, off.sent.reasoning_effort], [200, "none"]);
   }));
+
+Deno.test("Groq, which has no allowed_tools, gets only the tools that are allowed", () =>
+  withVendors(async (send) => {
+    const other = { type: "function", function: { name: "g", parameters: { type: "object", properties: {} } } };
+    const got = await send("/v1/chat/completions", {
+      model: "groq/gpt-oss",
+      messages: [{ role: "user", content: "hi" }],
+      tools: [TOOL, other],
+      tool_choice: {
+        type: "allowed_tools",
+        allowed_tools: { mode: "required", tools: [{ type: "function", function: { name: "f" } }] },
+      },
+    });
+    assertEquals(got.status, 200, got.text);
+    assertEquals([got.sent.tools, got.sent.tool_choice, got.dropped], [[TOOL], "required", null]);
+  }));

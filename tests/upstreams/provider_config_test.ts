@@ -118,6 +118,9 @@ Deno.test("readProviderConfig() derives quirks from the base URL unless the oper
   assert(quirksAt("https://api.mistral.ai/v1").includes("no_stream_options"));
   assert(!quirksAt("https://openrouter.ai/api/v1").includes("three_efforts"));
   assert(quirksAt("https://api.deepseek.com/v1").includes("thinking_switch"));
+  assert(quirksAt("https://dashscope-intl.aliyuncs.com/compatible-mode/v1").includes("no_file_parts"));
+  assert(quirksAt("https://ark.ap-southeast.bytepluses.com/api/v3").includes("thinking_switch"));
+  assert(!quirksAt("https://generativelanguage.googleapis.com/v1beta/openai").includes("no_file_parts"));
   assert(quirksAt("https://api.voyageai.com/v1").includes("top_k_ranks"));
   assert(quirksAt("https://api.voyageai.com/v1").includes("output_dimension"));
   assertEquals(quirksAt("https://api.mistral.ai/v1", { quirks: ["max_tokens_field"] }), ["max_tokens_field"]);

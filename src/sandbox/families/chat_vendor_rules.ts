@@ -81,6 +81,7 @@ const GROQ_MESSAGES: Readonly<Record<string, readonly string[]>> = {
   user: ["role", "content"],
   assistant: ["role", "content", "reasoning", "tool_calls", "function_call"],
   tool: ["role", "content", "tool_call_id"],
+  function: ["role", "content", "name"],
 };
 const GROQ_PARTS: Readonly<Record<string, readonly string[]>> = {
   text: ["type", "text"],

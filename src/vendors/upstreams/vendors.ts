@@ -170,7 +170,10 @@ const ROWS = {
   groq: {
     ...preset("https://api.groq.com/openai/v1", "GROQ"),
     // Source: groq 1.7.0 (Python), chat messages and request; "property 'reasoning_content' is unsupported".
-    quirks: { without: ["reasoning_in_history", "reasoning_object", "video_parts"], with: ["groq_fields"] },
+    quirks: {
+      without: ["reasoning_in_history", "reasoning_object", "video_parts"],
+      with: ["groq_fields", "no_file_parts"],
+    },
     uses: ["text", "speech", "transcription"],
     openrouterName: null,
   },

@@ -7,6 +7,7 @@ import { NO_MEMBER_EDITS } from "../../../parts/request/member_edits.ts";
 import type { PassThrough } from "../../../contract/pass_through.ts";
 import { hasMembers, objectOf } from "../../../neutral/wire_value.ts";
 import { hasUsageOption, wantsUsage } from "../shared/wants_usage.ts";
+import { allowedToolsEditsOf } from "./allowed_tools.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { messageEditsOf } from "./message_edits.ts";
@@ -38,7 +39,8 @@ export const passThrough: PassThrough = {
     );
     const reasoning = reasoningEditsOf(request);
     const known = factEditsOf(request, reasoning.set);
-    const replaced = withMembers(without(reasoning.set, known.remove), known.set);
+    const allowed = allowedToolsEditsOf(request, bytes);
+    const replaced = withMembers(withMembers(without(reasoning.set, known.remove), known.set), allowed.set);
     const own = ownModelEditsOf(request, replaced, bytes);
     const changedSet = withMembers(replaced, own.set);
     const vendor = vendorFieldEditsOf(request, changedSet);
