@@ -94,7 +94,8 @@ export interface FormatRefusals {
   /**
    * Whether the model may refuse a request of another format in this one. Efforts are not looked at.
    *
-   * @param offered Whether the request offers tools, whether it names stop sequences, and whether it may have documents.
+   * @param offered Whether the request offers tools, whether it names stop sequences, and whether it may have
+   * documents.
    */
   mayRefuse(
     offered: { readonly tools: boolean; readonly stop: boolean; readonly files: boolean },

@@ -38,6 +38,8 @@ function retryDelayOf(error: JsonObject | null): number | null {
 
 /** The event of a failure that a vendor reports in its stream or in a choice. */
 export function errorEventOf(body: unknown): Extract<ReplyEvent, { type: "error" }> {
+  const base = baseFailureIn(objectOf(body));
+  if (base !== null) return base;
   const { message, code } = readError(body);
   const error = objectOf(objectOf(body)?.error);
   const status = statusIn(error?.status_code) ?? statusIn(error?.code) ?? statusIn(error?.status);
@@ -53,7 +55,8 @@ export function errorEventOf(body: unknown): Extract<ReplyEvent, { type: "error"
  * The failure in the `base_resp` of a reply without choices: MiniMax has an HTTP status of 200 for most failures. Null
  * for the code 0, which means success. Source: MiniMax API reference, "Error codes".
  */
-export function baseFailureIn(body: JsonObject): Extract<ReplyEvent, { type: "error" }> | null {
+export function baseFailureIn(body: JsonObject | null): Extract<ReplyEvent, { type: "error" }> | null {
+  if (body?.base_resp === undefined || listOf(body.choices).length > 0) return null;
   const base = objectOf(body.base_resp);
   const code = base === null ? "0" : String(base.status_code ?? "0");
   if (base === null || code === "0") return null;

@@ -108,12 +108,12 @@ function readFrame(reading: Reading, frame: Frame): void {
   const isObjectCall = frame.data.includes('"arguments":{') || frame.data.includes('"arguments": {');
   const chunk = objectOf(unlisted(isObjectCall ? parseWithExactValues(frame.data) : JSON.parse(frame.data)));
   if (!chunk) return;
-  if (hasValue(chunk.error) || frame.event === "error") return fail(reading, chunk);
+  if (hasValue(chunk.error) || frame.event === "error" || baseFailureIn(chunk) !== null) return fail(reading, chunk);
   reading.usage = laterReport(reading.usage, readUsage(chunk));
   noteExtras(reading.extras, chunk);
   const choices = listOf(chunk.choices);
   const choice = choices.map(objectOf).find((one) => one && (numberOrNull(one.index) ?? 0) === 0);
-  if (!choice) return failIfReported(reading, chunk);
+  if (!choice) return;
   readChoice(reading, chunk, choice);
   if (choices.length === 1 && reading.open?.kind === "text") learnText(reading, frame, choice);
 }
@@ -289,14 +289,6 @@ function finish(reading: Reading): void {
   appendAll(reading.events, callsClosed(reading.calls));
   const usage = withImageTokens(withAtLeast(reading.usage, reading.extras));
   reading.events.push({ type: "finish", stop: readStop(reading.finishReason, reading.content), usage });
-}
-
-/** The last chunk of a finished reply has no choices, either, and reports success. */
-function failIfReported(reading: Reading, chunk: JsonObject): void {
-  const failure = baseFailureIn(chunk);
-  if (failure === null) return;
-  reading.finished = true;
-  reading.events.push(failure);
 }
 
 function fail(reading: Reading, body: unknown): void {

@@ -33,9 +33,9 @@ export function readReply(body: unknown): Reply {
   const choice = objectOf(choices[0]);
   const message = objectOf(choice?.message) ?? objectOf(choice?.delta) ?? filteredMessage(choice);
   // Vendors that learn of a failure too late for its status report it in place of choices.
-  if (reply && choices.length === 0 && hasValue(reply.error)) throw new FailedReply(errorEventOf(reply));
-  const base = reply && choices.length === 0 ? baseFailureIn(reply) : null;
-  if (base !== null) throw new FailedReply(base);
+  if (reply && choices.length === 0 && (hasValue(reply.error) || baseFailureIn(reply) !== null)) {
+    throw new FailedReply(errorEventOf(reply));
+  }
   if (!reply || !choice || !message) throw new TypeError("Cannot read the reply: expected choices with a message");
   if (hasValue(choice.error)) throw new FailedReply(errorEventOf(choice));
   if (isFailure(choice.finish_reason)) {
