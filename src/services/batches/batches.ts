@@ -169,7 +169,9 @@ export class Batches {
       const entry = await this.#entry(keyId, id, protocol);
       const { status, outputFileId, errorFileId } = entry.value;
       if (!ends && !isEnded(entry.value)) {
-        throw new GatewayError("conflict", `Cannot delete the batch: it is ${status}; cancel it first`, { isFinal: true });
+        throw new GatewayError("conflict", `Cannot delete the batch: it is ${status}; cancel it first`, {
+          isFinal: true,
+        });
       }
       const deletedAt = store.now();
       const change = status === "in_progress"

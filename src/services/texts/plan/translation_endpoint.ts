@@ -47,7 +47,11 @@ function endpointFor(
   request: TextRequest,
 ): TextEndpoint {
   const [first] = endpoints;
-  if (!first) throw new GatewayError("route_error", `Provider "${served.provider.name}" does not support text`, { isFinal: true });
+  if (!first) {
+    throw new GatewayError("route_error", `Provider "${served.provider.name}" does not support text`, {
+      isFinal: true,
+    });
+  }
   if (endpoints.length === 1) return first;
   const hasAudio = mayHoldAudio(request.outlineText);
   const hasStop = hasStopSequence(request.body);
