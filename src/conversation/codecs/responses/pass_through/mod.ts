@@ -6,12 +6,11 @@ import { wireCallId } from "../shared/tools.ts";
 import { type BodyEdits, joinedEdits, NO_EDITS, withEdits } from "../../../parts/request/body_edits.ts";
 import { openAiMarkEdits } from "../../../parts/request/cache_breakpoints.ts";
 import type { PassThrough, PassThroughRequest } from "../../../contract/pass_through.ts";
-import { factEditsOf } from "./fact_edits.ts";
+import { addedChoiceEditsOf, factEditsOf, toolSearchEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { schemaEditsOf } from "./sent_schemas.ts";
 import { signatureWrapper } from "./signature_wrapper.ts";
 import { signatureEditsOf } from "./signatures.ts";
-import { addedChoiceEditsOf, toolSearchEditsOf } from "./tool_edits.ts";
 import { watcher } from "./watcher.ts";
 
 /** Passes responses through. */
