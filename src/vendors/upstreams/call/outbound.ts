@@ -26,7 +26,7 @@ import { partsOf } from "../../../platform/net/http1/sent_body.ts";
 import type { HeaderFields, Rejection, RequestToAuthorize } from "./authorization.ts";
 import { ExchangeWatch } from "./exchange_watch.ts";
 import { isCredentialRejected } from "./rejected_credential.ts";
-import { type FailureFacts, type FailureKind, failureKindOf, UpstreamFailure } from "./failure.ts";
+import { type FailureFacts, type FailureKind, failureKindOf, isBalanceExhausted, UpstreamFailure } from "./failure.ts";
 import { CAUSE_TEXTS } from "./connection_cause.ts";
 import { isStreamedBody, watchedBody } from "./outbound_body.ts";
 import type { Outbound, OutboundCall, OutboundResponse } from "./outbound_call.ts";
@@ -275,9 +275,10 @@ async function refusalOf(response: HttpResponse, call: OutboundCall, options: Ou
   const isKeyRejected = isCredentialRejected(response.status, body, error);
   const redirectNote = response.status < 400 ? ": redirects are not followed" : "";
   const fallback = messageOf(options, `responded with status ${response.status}${redirectNote}`);
+  const hasNoBalance = response.status === 429 && isBalanceExhausted(error);
   return new UpstreamFailure(
     options.provider,
-    isKeyRejected ? "auth" : error.kind ?? failureKindOf(response.status),
+    isKeyRejected ? "auth" : error.kind ?? (hasNoBalance ? "unavailable" : failureKindOf(response.status)),
     error.message === "" ? fallback : options.redact(error.message),
     {
       status: response.status,
@@ -288,6 +289,7 @@ async function refusalOf(response: HttpResponse, call: OutboundCall, options: Ou
       field: error.field === null ? undefined : options.redact(error.field),
       reason: error.reason,
       isContentRefusal: error.isContentRefusal,
+      isFinal: hasNoBalance || response.head.get("x-should-retry") === "false",
       vendorTime: vendorTimeOf(response),
       costUsd: error.costUsd,
       vendorRequestId: vendorRequestIdOf((name) => response.head.get(name)) ?? undefined,
