@@ -116,7 +116,7 @@ takeMessages((posted) => {
   for (const message of readMessages<ToIsolate>(posted)) take(message);
 });
 logStreamFailures(log);
-await lifecycle.start(() => listen({ ...data.listen, reusePort: true, checksDescriptors: false, handler, log }));
+await lifecycle.start(() => listen({ ...data.listen, reusePort: true, handler, log }));
 
 function take(message: ToIsolate): void {
   switch (message.type) {
