@@ -24,8 +24,8 @@ export class SimulatedVendors {
 
   /**
    * @param clock For dates, delays and stalls.
-   * @param options `ratesOf`: what they bill; by default everything is free. With a `jobsFolder` the ids of this sandbox
-   *     are other ones than those of the sandboxes before it.
+   * @param options `ratesOf`: what they bill; by default everything is free. With a `jobsFolder` the ids of this
+   *     sandbox are other ones than those of the sandboxes before it.
    */
   constructor(readonly clock: Clock, { ratesOf, jobsFolder = null }: VendorOptions = {}) {
     this.bills = new Bills(ratesOf);

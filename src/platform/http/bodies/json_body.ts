@@ -189,12 +189,12 @@ export function refuseOtherTypes(field: string | null): void {
   if (isJson && (charset === undefined || /^"?utf-?8"?$/.test(charset))) return;
   const shown = shownType(field);
   const message = `Cannot read the Content-Type "${shown}": expected application/json in UTF-8` +
-    (shown === USUAL_OF_CURL ? '; curl needs the option -H "Content-Type: application/json"' : "");
+    (shown === DEFAULT_TYPE_OF_CURL ? '; curl needs the option -H "Content-Type: application/json"' : "");
   throw new GatewayError("invalid_request", message, { status: 415 });
 }
 
 /** What curl sends with `-d` and without a header field for the type. */
-const USUAL_OF_CURL = "application/x-www-form-urlencoded";
+const DEFAULT_TYPE_OF_CURL = "application/x-www-form-urlencoded";
 
 const MAX_SHOWN_CHARACTERS = 80;
 

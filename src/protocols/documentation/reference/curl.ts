@@ -11,8 +11,8 @@ export interface PlacedOperation {
 }
 
 /**
- * An operation as a command to the gateway's address. `SWITCHYARD_KEY` is a key; parameters of the path are variables of
- * their names.
+ * An operation as a command to the gateway's address. `SWITCHYARD_KEY` is a key; parameters of the path are variables
+ * of their names.
  *
  * @param value The body; undefined for none.
  */
