@@ -145,7 +145,7 @@ function messagesSection(trips: readonly RoundTrip[]): string {
     figure(addedMessageUs(trips), 1)
   } µs** of processor time: writing, sending
 and reading, of both threads. Measured with calls that reserve money and their results, through the outboxes and the
-format of \`src/threads/isolates\`, with nothing else in the process. Messages of one turn of the event loop are one batch.
+format of \`src/threads/serving\`, with nothing else in the process. Messages of one turn of the event loop are one batch.
 
 ${table(["Messages in a batch, each way", "CPU µs of the round trip", "CPU µs a message"], rows)}`;
 }

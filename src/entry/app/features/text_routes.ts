@@ -5,7 +5,7 @@ import { lazyRoutesAt } from "../../../protocols/route_at.ts";
 import type { TextRouteParts } from "../../../protocols/text_route_parts.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
-import type { LargeRequests } from "../../../threads/large_requests/large_requests.ts";
+import type { LargeRequests } from "../../../threads/serving/large_requests.ts";
 import type { InlinedFilesParts } from "../../../services/texts/request/inlined_files.ts";
 import type { RequestFiles } from "../../../services/texts/request/text_request.ts";
 import type { StoredFileServices } from "../opening/stored_files.ts";

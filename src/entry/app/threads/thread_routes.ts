@@ -7,7 +7,7 @@ import type { CircuitBreaker } from "../../../vendors/routing/circuit_breaker.ts
 import type { KeptValues } from "../../../services/texts/memory/bounded_memory.ts";
 import type { KeptReasoning } from "../../../services/texts/memory/reasoning_memory.ts";
 import type { TextService } from "../../../services/texts/request/text_service.ts";
-import type { RemoteState } from "../../../threads/thread_state/remote_state.ts";
+import type { RemoteState } from "../../../threads/state/remote_state.ts";
 import { createCacheFeature } from "../opening/caches.ts";
 import type { ConfiguredParts } from "../opening/configured_parts.ts";
 import type { InlinedFilesParts } from "../../../services/texts/request/inlined_files.ts";

@@ -1,6 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
 import { ChunkReader } from "../../platform/http/bodies/chunk_reader.ts";
-import type { Inbound } from "../../platform/http/request/inbound.ts";
 import type { RequestHandler } from "../../platform/http/request_handler.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { Clock } from "../../platform/lib/basics/clock.ts";
@@ -66,21 +65,6 @@ export class ThreadRelay {
       await sent?.end();
       throw sent?.refusal ?? error;
     }
-  }
-
-  /**
-   * Sends a request whose body was read here to the main thread, and its response back. Its `Idempotency-Key` is not
-   * sent: the reply is kept by the thread that has the connection.
-   *
-   * @throws {ConnectionError} If the main thread cannot be reached, or the caller has left.
-   */
-  async sendRead(inbound: Inbound, body: Uint8Array): Promise<Response> {
-    const { request: { method, headers, signal }, requestId, remote: hostname, peerPort: port = 0 } = inbound;
-    const url = inbound.address ?? inbound.request.url;
-    const sent = new Headers(headers);
-    sent.delete("idempotency-key");
-    const wire = wireRequestOf({ method, headers: sent }, body, { token: this.#token, hostname, port, url, requestId });
-    return await responseOf(await this.#exchange(wire, signal), null);
   }
 
   /** A caller who leaves before the response ends the exchange. */
@@ -214,8 +198,6 @@ interface Origin {
   readonly port: number;
   /** The address of the request as it was sent. */
   readonly url: string;
-  /** The id that the request has. Absent if it has none yet. */
-  readonly requestId?: string;
   /** Header fields whose values are not visible ASCII. Default: none. */
   readonly fields?: Readonly<Record<string, string>>;
 }
@@ -227,16 +209,7 @@ function asciiJson(value: unknown): string {
 
 /** The address of a relayed request as its caller sent it. The request must come from an isolate. */
 export function relayedAddressOf(request: Request): string {
-  return sentOrigin(request).url;
-}
-
-/** The id that a relayed request has; null if it has none yet. The request must come from an isolate. */
-export function relayedRequestIdOf(request: Request): string | null {
-  return sentOrigin(request).requestId ?? null;
-}
-
-function sentOrigin(request: Request): Origin {
-  return JSON.parse(request.headers.get(RELAY_FIELD) ?? "{}") as Origin;
+  return (JSON.parse(request.headers.get(RELAY_FIELD) ?? "{}") as Origin).url;
 }
 
 /** Returns a handler that takes requests from isolates only, and answers as if they had come from their callers. */

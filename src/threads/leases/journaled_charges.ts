@@ -5,8 +5,9 @@ import { newSortableId } from "../../platform/lib/basics/ids.ts";
 import type { MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
 import type { Journal } from "../../platform/store/journal/journal.ts";
 import type { StoreLimits } from "../../platform/store/store.ts";
-import { type ChargedRows, type PlainError, ROW_SEPARATOR } from "./messages.ts";
-import { errorOf } from "./plain_error.ts";
+import { type ChargedRows, ROW_SEPARATOR } from "../state/messages.ts";
+import type { PlainError } from "../state/plain_error.ts";
+import { errorOf } from "../state/plain_error.ts";
 
 /** The dependencies of {@linkcode JournaledCharges}. */
 export interface JournaledChargesOptions {

@@ -13,8 +13,8 @@ import type { MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
 import type { RatesLeft } from "../../money/limits/limits_left.ts";
 import type { LimitedCaller } from "../../money/limits/limited_caller.ts";
 import type { JournaledCharges } from "./journaled_charges.ts";
-import { limitsIdOf } from "./limits_id.ts";
-import type { LeaseGrant, LeaseReport, ToLeasingThread } from "./messages.ts";
+import { limitsIdOf } from "../state/limits_id.ts";
+import type { LeaseGrant, LeaseReport, ToLeasingThread } from "../state/messages.ts";
 import { ThreadLease } from "./thread_lease.ts";
 
 /** The dependencies of {@linkcode LeasedMeter}. */

@@ -44,14 +44,16 @@ import type {
   StoreMethod,
   ToStateThread,
 } from "./messages.ts";
+import type { Moved } from "../../platform/workers/worker_thread.ts";
+import type { HandedRequest } from "./handed_request.ts";
 import { errorOf, plainErrorOf } from "./plain_error.ts";
 import { limitsIdOf } from "./limits_id.ts";
 import { sharedStoreClock } from "./shared_store_time.ts";
 
 /** The thread's connection to the main thread. */
 export interface StateLink {
-  /** Sends a message, immediately or at the end of the turn of the event loop. Buffers of it can move. */
-  post(message: FromStateThread, transfer?: readonly ArrayBuffer[]): void;
+  /** Sends a message, immediately or at the end of the turn of the event loop. Buffers and ports of it can move. */
+  post(message: FromStateThread, transfer?: readonly Moved[]): void;
   /** Sends what was posted before. */
   flush(): void;
   /** A request waits for something other than this thread. */
@@ -154,7 +156,7 @@ export class RemoteState {
           reserved,
           wantsLease: this.onGrant === null ? null : limitsIdOf(request.limits),
         });
-        this.#rememberRates(caller, rates);
+        if (rates !== null) this.noteRates(caller, rates);
         if (admission !== null) return this.#admission(admission, reserved, caller);
         // Other calls of the account were admitted in the meantime.
         if (tries === MAX_ADMISSION_TRIES) throw insufficientCredits("other requests have reserved the balance", 0n);
@@ -204,6 +206,21 @@ export class RemoteState {
     await this.#send({ name: "body-job", job, accountId }, [job.buffer]).result as BodyOutcome
   );
 
+  /**
+   * Hands a request to another thread. `ended` rejects if that one does not take it, or ends before the request.
+   *
+   * @param request Its body and its port move.
+   */
+  handOn(request: HandedRequest): { readonly ended: Promise<void>; leave(): void } {
+    const { call, result } = this.#send({ name: "hand-on", request }, [request.body, request.reply]);
+    return { ended: result.then(() => {}), leave: () => this.link.post({ type: "cancel-call", call }) };
+  }
+
+  /** What a caller's limits of rate have left, as another thread was told that answered a request of it. */
+  noteRates({ limits }: LimitedCaller, rates: RatesLeft): void {
+    if (limits !== null) this.#rates.set(limits, rates);
+  }
+
   /** Delays the error of a wrong key. Failures are counted on the main thread, for all threads together. */
   readonly wrongKeys: Pick<WrongKeys, "refuse"> = {
     refuse: async (address, error) => {
@@ -248,7 +265,7 @@ export class RemoteState {
     this.#onWaiting();
     const signal = callerSignal?.();
     const { call, result } = this.#send({ name: "slot", provider, accountId, tokens, mayWait });
-    const onLeft = () => this.link.post({ type: "cancel-slot", call });
+    const onLeft = () => this.link.post({ type: "cancel-call", call });
     if (signal?.aborted) onLeft();
     else signal?.addEventListener("abort", onLeft);
     try {
@@ -359,14 +376,11 @@ export class RemoteState {
     } catch (error) {
       if (isRateLimited(error)) {
         const { caller } = call;
-        this.#rememberRates(caller, await this.#call({ name: "rates-left", caller }) as RatesLeft | null);
+        const rates = await this.#call({ name: "rates-left", caller }) as RatesLeft | null;
+        if (rates !== null) this.noteRates(caller, rates);
       }
       throw error;
     }
-  }
-
-  #rememberRates({ limits }: LimitedCaller, rates: RatesLeft | null): void {
-    if (limits !== null && rates !== null) this.#rates.set(limits, rates);
   }
 
   #store<R>(method: StoreMethod, ...args: readonly unknown[]): Promise<R> {
@@ -379,7 +393,7 @@ export class RemoteState {
 
   #send(
     what: Call,
-    transfer: readonly ArrayBuffer[] = [],
+    transfer: readonly Moved[] = [],
   ): { readonly call: number; readonly result: Promise<unknown> } {
     const call = this.#nextId++;
     const pending = Promise.withResolvers<unknown>();

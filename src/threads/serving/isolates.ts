@@ -8,7 +8,8 @@ import type { OwnAddress } from "../../platform/net/target.ts";
 import { ThreadUnavailable } from "../../platform/workers/worker_thread.ts";
 import { Acknowledgements } from "./acknowledgements.ts";
 import { Isolate, type IsolateOptions } from "./isolate.ts";
-import type { ThreadJournalPlace, ToIsolate } from "./messages.ts";
+import type { ThreadJournalPlace } from "../leases/thread_journals.ts";
+import type { ToServing } from "./messages.ts";
 
 /** Options of {@linkcode Isolates}. */
 export interface IsolatesOptions extends IsolateOptions {
@@ -151,15 +152,15 @@ export class Isolates {
     await Promise.all([...this.#members].map((member) => this.#end(member)));
   }
 
-  #change(messageOf: (id: number) => ToIsolate): void {
+  #change(messageOf: (id: number) => ToServing): void {
     this.#changes = Promise.all([this.#changes, this.#acknowledgedByAll(messageOf)]).then(() => {});
   }
 
-  #acknowledgedByAll(messageOf: (id: number) => ToIsolate): Promise<void> {
+  #acknowledgedByAll(messageOf: (id: number) => ToServing): Promise<void> {
     return this.#acknowledgements.ofAll(this.#members, (id) => this.#postAll(messageOf(id)));
   }
 
-  #postAll(message: ToIsolate): void {
+  #postAll(message: ToServing): void {
     for (const member of this.#members) member.post(message);
   }
 

@@ -1,9 +1,9 @@
 import type { CapturedBodies } from "../../platform/http/request/body_capture.ts";
 import type { RequestRecord } from "../../platform/http/request/request_record.ts";
 import { type Clock, waitAtMost } from "../../platform/lib/basics/clock.ts";
-import type { LeaseReport } from "../thread_state/messages.ts";
+import type { LeaseReport } from "../state/messages.ts";
 import type { Successes } from "./flagged_breaker.ts";
-import type { FromIsolate, IsolateData } from "./messages.ts";
+import type { FromServing, IsolateData } from "./messages.ts";
 import { OpenRequests } from "./open_requests.ts";
 import type { Outbox } from "./outbox.ts";
 import { recordMessageOf } from "./record_message.ts";
@@ -13,9 +13,9 @@ import { RecordWriter } from "./written_records.ts";
 export interface RecordSenderOptions {
   readonly data: Pick<IsolateData, "writesRecords" | "hasRows" | "countsRequests">;
   readonly clock: Clock;
-  readonly outbox: Pick<Outbox<FromIsolate>, "post" | "postLater">;
+  readonly outbox: Pick<Outbox<FromServing>, "post" | "postLater">;
   /** Sends messages by themselves, at once. */
-  readonly send: (messages: readonly FromIsolate[]) => void;
+  readonly send: (messages: readonly FromServing[]) => void;
   /** Takes the successful attempts that were not sent to the main thread. */
   readonly takeSuccesses: () => readonly Successes[];
 }
@@ -51,9 +51,7 @@ export class RecordSender {
     const { status, end, capture } = record;
     const bodies = capture?.take(status >= 400 || (end !== null && end !== "completed")) ?? null;
     const wasAnnounced = this.#open.delete(record);
-    if (record.isHandedOn) {
-      if (wasAnnounced) outbox.postLater({ type: "handed-on", requestId: record.arrival.requestId });
-    } else if (data.writesRecords && bodies === null && this.#writer.add(record)) {
+    if (data.writesRecords && bodies === null && this.#writer.add(record)) {
       if (wasAnnounced) this.#announcedIds.push(record.arrival.requestId);
       this.sendLater();
     } else {
@@ -84,11 +82,11 @@ export class RecordSender {
     await waitAtMost(this.options.clock, LAST_RECORDS_MS, promise);
   }
 
-  #take(): FromIsolate[] {
+  #take(): FromServing[] {
     this.#cancelSend?.();
     this.#cancelSend = null;
     const successes = this.options.takeSuccesses();
-    const messages: FromIsolate[] = successes.length > 0 ? [{ type: "successes", successes }] : [];
+    const messages: FromServing[] = successes.length > 0 ? [{ type: "successes", successes }] : [];
     if (this.#writer.size === 0) return messages;
     const announced = this.#announcedIds;
     this.#announcedIds = [];

@@ -2,12 +2,12 @@ import type { Charge } from "../../money/billing/meter/meter.ts";
 import type { RecordedFacts } from "../../platform/http/request/request_record.ts";
 import type { AccessLimits } from "../../money/limits/access_limits.ts";
 import type { LimitedCaller } from "../../money/limits/limited_caller.ts";
-import type { Call, ToStateThread } from "../thread_state/messages.ts";
-import type { FromIsolate, RecordMessage, ToIsolate } from "./messages.ts";
+import type { Call, ToStateThread } from "../state/messages.ts";
+import type { FromServing, RecordMessage, ToServing } from "./messages.ts";
 
 /**
- * Messages between the main thread and an isolate as one text of JSON, in which amounts are text. A text costs half the
- * processor time of a structured clone. Rare messages, whose values may not fit JSON, are cloned.
+ * Messages between the main thread and a serving thread as one text of JSON, in which amounts are text. A text costs
+ * half the processor time of a structured clone. Rare messages, whose values may not fit JSON, are cloned.
  */
 
 /** A value with its amounts as text. */
@@ -15,7 +15,7 @@ type Wire<T> = T extends bigint ? string
   : T extends string | number | boolean | null | undefined ? T
   : { [Field in keyof T]: Wire<T[Field]> };
 
-type Message = FromIsolate | ToIsolate;
+type Message = FromServing | ToServing;
 
 /** What is posted: a text, or the messages themselves if one of them does not fit JSON. */
 export type Posted = string | readonly Message[];
@@ -53,7 +53,7 @@ function writeMessage(message: Message): unknown {
     case "result":
       return isJson(message) ? message : null;
     case "release":
-    case "cancel-slot":
+    case "cancel-call":
     case "end-slot":
     case "attempt":
     case "attempted":
@@ -65,7 +65,6 @@ function writeMessage(message: Message): unknown {
     case "written":
     case "unwritten":
     case "successes":
-    case "handed-on":
     case "public-wrong-key":
       return message;
     default:
@@ -76,14 +75,18 @@ function writeMessage(message: Message): unknown {
 function readMessage(wire: Wire<Message>): Message {
   switch (wire.type) {
     case "record":
-      return { ...wire as unknown as RecordMessage, facts: readFacts(wire.facts) };
+      return readRecord(wire);
     case "open-requests":
-      return { type: wire.type, requests: wire.requests.map((request) => readMessage(request) as RecordMessage) };
+      return { type: wire.type, requests: wire.requests.map(readRecord) };
     case "call":
       return { ...wire, what: readCall(wire.what) };
     default:
       return wire as Message;
   }
+}
+
+function readRecord({ facts, ...rest }: Wire<RecordMessage>): RecordMessage {
+  return { ...rest, facts: readFacts(facts) } as RecordMessage;
 }
 
 /** Whether a result is nothing, a number, a truth value, an admission or an error. */

@@ -12,8 +12,8 @@ import {
   type LeaseUseMessage,
   ROW_SEPARATOR,
   type ToLeasingThread,
-} from "./messages.ts";
-import { plainErrorOf } from "./plain_error.ts";
+} from "../state/messages.ts";
+import { plainErrorOf } from "../state/plain_error.ts";
 
 /** Takes back what threads lease. */
 export interface Recalls {

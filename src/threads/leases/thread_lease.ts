@@ -3,7 +3,7 @@ import type { Reservation } from "../../money/billing/meter/meter.ts";
 import type { Money } from "../../platform/lib/basics/money.ts";
 import { NO_SLOT, type SlotMember, SlotSet } from "../../platform/lib/collections/slot_set.ts";
 import type { RatesLeft } from "../../money/limits/limits_left.ts";
-import type { LeaseCaller, LeaseGrant, LeaseUseMessage } from "./messages.ts";
+import type { LeaseCaller, LeaseGrant, LeaseUseMessage } from "../state/messages.ts";
 
 /** A call that a lease covers. */
 export interface LeasedCall extends SlotMember {

@@ -1,7 +1,24 @@
-import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import { UpstreamFailure } from "../../vendors/upstreams/call/failure.ts";
+import { type ErrorCode, type ErrorDetails, GatewayError } from "../../platform/lib/basics/gateway_error.ts";
+import { type FailureFacts, type FailureKind, UpstreamFailure } from "../../vendors/upstreams/call/failure.ts";
 import { isStoreFailure, storageUnavailable } from "../../platform/store/write_health.ts";
-import type { PlainError } from "./messages.ts";
+
+/** An error as plain values. Causes are not sent: they belong to the log of the thread that threw. */
+export type PlainError =
+  | {
+    readonly kind: "gateway";
+    readonly code: ErrorCode;
+    readonly message: string;
+    readonly details: Omit<ErrorDetails, "cause">;
+  }
+  | {
+    readonly kind: "upstream";
+    readonly provider: string;
+    readonly failure: FailureKind;
+    readonly message: string;
+    readonly facts: Omit<FailureFacts, "cause">;
+  }
+  | { readonly kind: "range"; readonly message: string }
+  | { readonly kind: "other"; readonly name: string; readonly place: string };
 
 /**
  * Returns an error as plain values. For an unexpected error, only class and place are sent: its message may repeat

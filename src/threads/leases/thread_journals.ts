@@ -1,6 +1,16 @@
 import { type Clock, sleep } from "../../platform/lib/basics/clock.ts";
 import { errorName, type Log } from "../../platform/lib/basics/log.ts";
-import type { ThreadJournalPlace } from "./messages.ts";
+
+/** Where the journal of charges of a thread is. */
+export interface ThreadJournalPlace {
+  /** The folder of the journals of all threads. */
+  readonly folder: string;
+  /** Whether charges are synced to the disk. */
+  readonly isPower: boolean;
+  readonly firstSegment: number;
+  /** The difference between the numbers of its segments. */
+  readonly step: number;
+}
 
 /** The journals of the charges of isolates, by their numbers. */
 export interface ThreadJournals {

@@ -2,7 +2,6 @@ import type { MessagePort } from "node:worker_threads";
 import type { LeasePart } from "../../money/billing/meter/call_lease.ts";
 import type { Charge, Reservation } from "../../money/billing/meter/meter.ts";
 import type { OtherAnswer } from "../../conversation/models/answering_models.ts";
-import type { ErrorCode, ErrorDetails } from "../../platform/lib/basics/gateway_error.ts";
 import type { LogFields, LogLevel } from "../../platform/lib/basics/log.ts";
 import type { RatesLeft } from "../../money/limits/limits_left.ts";
 import type { IdempotencyUse } from "../../money/limits/idempotency_counts.ts";
@@ -12,7 +11,8 @@ import type { Store, StoreLimits } from "../../platform/store/store.ts";
 import type { BodyJob } from "../../platform/http/bodies/body_reader.ts";
 import type { MediaJob } from "../../platform/workers/media_job.ts";
 import type { ReplyJob } from "../../services/texts/large_replies/reply_jobs.ts";
-import type { FailureFacts, FailureKind } from "../../vendors/upstreams/call/failure.ts";
+import type { HandedRequest } from "./handed_request.ts";
+import type { PlainError } from "./plain_error.ts";
 
 /** The messages between a thread that answers requests and the state on the main thread. Values are plain. */
 
@@ -92,6 +92,8 @@ export type Call =
   }
   /** Delays the error of a wrong key, then fails with it. */
   | { readonly name: "wrong-key"; readonly address: string; readonly error: PlainError }
+  /** Another thread answers a request. Returns when the request has ended there. The body and the port move. */
+  | { readonly name: "hand-on"; readonly request: HandedRequest }
   /** Returns the slot's number. */
   | {
     readonly name: "slot";
@@ -223,8 +225,8 @@ export type FromStateThread =
   | CallMessage
   | { readonly type: "question"; readonly id: number; readonly question: BlockingCall }
   | { readonly type: "release"; readonly admission: number; readonly tokens: number }
-  /** The caller of a call of name `slot` disconnected. */
-  | { readonly type: "cancel-slot"; readonly call: number }
+  /** The caller of a call of name `slot` or `hand-on` disconnected. */
+  | { readonly type: "cancel-call"; readonly call: number }
   | { readonly type: "end-slot"; readonly slot: number; readonly usedTokens: number }
   /** Memory of a request was released. */
   | { readonly type: "give-memory"; readonly request: number; readonly bytes: number }
@@ -242,21 +244,3 @@ export type FromStateThread =
   /** A vendor answered with another model, which this thread had not seen. */
   | { readonly type: "other-answer"; readonly answer: OtherAnswer }
   | { readonly type: "log"; readonly level: LogLevel; readonly event: string; readonly fields: LogFields };
-
-/** An error as plain values. Causes are not sent: they belong to the log of the thread that threw. */
-export type PlainError =
-  | {
-    readonly kind: "gateway";
-    readonly code: ErrorCode;
-    readonly message: string;
-    readonly details: Omit<ErrorDetails, "cause">;
-  }
-  | {
-    readonly kind: "upstream";
-    readonly provider: string;
-    readonly failure: FailureKind;
-    readonly message: string;
-    readonly facts: Omit<FailureFacts, "cause">;
-  }
-  | { readonly kind: "range"; readonly message: string }
-  | { readonly kind: "other"; readonly name: string; readonly place: string };

@@ -2,21 +2,16 @@ import type { LedgerMeter } from "../../money/billing/meter/meter.ts";
 import type { RequestObserver } from "../../platform/http/request/request_record.ts";
 import { ThreadUse } from "../../platform/lib/process/thread_use.ts";
 import type { ProcessCircuitBreaker } from "../../vendors/routing/circuit_breaker.ts";
-import { Lessor } from "../thread_state/lessor.ts";
-import type { Lessors } from "../thread_state/lessors.ts";
-import { plainErrorOf } from "../thread_state/plain_error.ts";
-import { type SharedParts, SharedState } from "../thread_state/shared_state.ts";
-import { startStateThread, type StateThread } from "../thread_state/state_thread.ts";
-import type { WorkerThreadEvents } from "../../platform/workers/worker_thread.ts";
-import type { FromIsolate, IsolateData, RecordMessage, ToIsolate } from "./messages.ts";
-import { Outbox } from "./outbox.ts";
+import { Lessor } from "../leases/lessor.ts";
+import type { Lessors } from "../leases/lessors.ts";
+import { replayThreadJournal, type ThreadJournalPlace, type ThreadJournals } from "../leases/thread_journals.ts";
+import type { IsolateData, RecordMessage, ServingData, ToServing } from "./messages.ts";
 import { lostRequest, observeMessage } from "./record_message.ts";
-import { replayThreadJournal, type ThreadJournals } from "./thread_journals.ts";
-import { readMessages } from "./wire.ts";
+import { type ServingMessage, ServingThread, type ServingThreadParts } from "./serving_thread.ts";
 import type { WrittenRecords } from "./written_records.ts";
 
 /** Options of every {@linkcode Isolate} of a gateway. */
-export interface IsolateOptions extends SharedParts {
+export interface IsolateOptions extends ServingThreadParts {
   /** The number of isolates, at least 2. */
   readonly count: number;
   readonly listen: IsolateData["listen"];
@@ -46,12 +41,6 @@ export interface IsolateOptions extends SharedParts {
   readonly hasRows: boolean;
   /** Whether requests are counted for the metrics. */
   readonly countsRequests: boolean;
-  /** The module that each isolate runs. It receives `IsolateData` and exchanges lists of messages. */
-  readonly entry: URL;
-  /** The JavaScript heap limit of each isolate in megabytes. */
-  readonly heapMegabytes: number;
-  /** Replaces the threads in tests. Default: threads that run `entry`. */
-  readonly start?: (events: WorkerThreadEvents) => StateThread;
 }
 
 /** The folders of the uploads of requests that isolates answer. */
@@ -63,9 +52,11 @@ export interface ThreadUploads {
 }
 
 /** What an isolate is started with. */
-export interface IsolateStart extends Pick<IsolateData, "config" | "listed" | "own" | "journal"> {
+export interface IsolateStart extends Pick<ServingData, "config" | "listed" | "own"> {
   /** Its number, from 1. */
   readonly slot: number;
+  /** Where its journal of charges is; null for a store in memory. */
+  readonly journal: ThreadJournalPlace | null;
 }
 
 /** What becomes of an isolate. */
@@ -83,16 +74,14 @@ export interface IsolateEvents {
 }
 
 /**
- * One isolate, from the start of its thread to its end. Its thread has access to the state of the main thread, and
- * leases money of accounts.
+ * One isolate, from the start of its thread to its end: a serving thread that accepts connections, and leases money of
+ * accounts.
  */
 export class Isolate {
   /** Its number, from 1. */
   readonly slot: number;
-  readonly #thread: StateThread;
-  readonly #state: SharedState;
+  readonly #thread: ServingThread;
   readonly #lessor: Lessor;
-  readonly #outbox: Outbox<ToIsolate>;
   /** The folder of its uploads. */
   readonly #uploads: string;
   /** The requests that it announced, and that have not ended. */
@@ -105,33 +94,27 @@ export class Isolate {
   /** Starts the thread. */
   constructor(readonly options: IsolateOptions, start: IsolateStart, readonly events: IsolateEvents) {
     const { meter, lessors, clock } = options;
-    this.slot = start.slot;
+    const { slot, journal, config, listed, own } = start;
+    this.slot = slot;
     this.#listening.promise.catch(() => {}); // a later start has no reader
-    const threadEvents: WorkerThreadEvents = {
-      onMessage: (posted) => {
-        for (const message of readMessages<FromIsolate>(posted)) this.#take(message);
-      },
-      onCrash: (reason) => this.#crash(reason),
-    };
     this.#uploads = options.uploads.newFolder();
     this.#clearUse(); // the one before may have counted until it really ended
-    const thread = options.start?.(threadEvents) ??
-      startThread(options, { ...start, uploads: this.#uploads }, threadEvents);
-    this.#thread = thread;
-    this.#outbox = new Outbox(
-      (messages, transfer) => thread.post(messages, transfer),
-      (message, error) => this.#onUnsent(message, error),
-    );
     const lessor = new Lessor({ meter, lessors, clock, post: (message) => this.post(message) });
+    const isolate = isolateDataOf(options, { thread: slot, journal, uploads: this.#uploads });
+    this.#thread = new ServingThread(options, {
+      kind: "isolate",
+      data: { config, listed, own, isolate },
+      links: {
+        requestOf: () => null,
+        onIdle() {},
+        lend: (caller, limitsId, need) => lessor.lend(caller, limitsId, need),
+      },
+    }, {
+      onMessage: (message) => this.#take(message),
+      onCrash: (reason) => this.#crash(reason),
+    });
     lessors.add(lessor);
     this.#lessor = lessor;
-    this.#state = new SharedState(options, {
-      result: (message, transfer) => this.#outbox.post(message, transfer),
-      overdrawn: (admission) => this.post({ type: "overdrawn", admission }),
-      requestOf: () => null,
-      onIdle() {},
-      lend: (caller, limitsId, need) => lessor.lend(caller, limitsId, need),
-    });
   }
 
   /** Whether it accepts connections. */
@@ -146,12 +129,12 @@ export class Isolate {
 
   /** Resolves when it has stopped after a message, and its calls are charged, or when it has ended. */
   get stopped(): Promise<void> {
-    return this.#stopped.promise.then(() => this.#state.whenIdle());
+    return this.#stopped.promise.then(() => this.#thread.state.whenIdle());
   }
 
   /** Sends it a message. */
-  post(message: ToIsolate): void {
-    this.#outbox.post(message);
+  post(message: ToServing): void {
+    this.#thread.post(message);
   }
 
   /**
@@ -161,13 +144,12 @@ export class Isolate {
    */
   async end(isStopping: () => boolean): Promise<void> {
     this.#hasEnded = true;
-    this.#thread.setReferenced(false);
-    this.#thread.terminate();
+    const ended = this.#thread.end();
     this.#clearUse();
     this.#stopped.resolve();
     for (const request of this.#open.values()) observeMessage(lostRequest(request), this.options.observer);
     this.#open.clear();
-    await this.#state.onThreadEnd();
+    await ended;
     await this.#recoverCharges(isStopping);
     await this.options.uploads.remove(this.#uploads);
   }
@@ -176,7 +158,7 @@ export class Isolate {
     new ThreadUse(this.options.threadUse.buffer, this.slot).clear();
   }
 
-  #take(message: FromIsolate): void {
+  #take(message: ServingMessage): void {
     switch (message.type) {
       case "listening":
         this.#isListening = true;
@@ -189,8 +171,6 @@ export class Isolate {
       case "record":
         this.#open.delete(message.arrival.requestId);
         return observeMessage(message, this.options.observer);
-      case "handed-on":
-        return void this.#open.delete(message.requestId);
       case "public-wrong-key":
         return this.events.onPublicWrongKey(message.address);
       case "successes":
@@ -208,19 +188,9 @@ export class Isolate {
         return this.#crash(message.reason);
       case "stopped":
         return this.#stopped.resolve();
-      case "question":
-        return this.#thread.sendResult({ id: message.id, value: this.#state.resultOf(message.question) });
       case "lease-report":
         return this.#lessor.onReport(message);
-      default:
-        return this.#state.onMessage(message);
     }
-  }
-
-  /** A result that cannot be sent is a failure for the call that waits for it. */
-  #onUnsent(message: ToIsolate, error: unknown): void {
-    if (message.type !== "result" || message.failure !== undefined) return reportError(error);
-    this.#outbox.post({ type: "result", call: message.call, failure: plainErrorOf(error) });
   }
 
   #unable(reason: string): void {
@@ -245,30 +215,22 @@ export class Isolate {
   }
 }
 
-function startThread(
-  options: IsolateOptions,
-  { slot, config, listed, own, journal, uploads }: IsolateStart & Pick<IsolateData, "uploads">,
-  events: WorkerThreadEvents,
-): StateThread {
-  const { entry, heapMegabytes, store, listen, relay, baseUrl, memoryBytes, threadUse } = options;
-  const { circuitFlag, writableFlag, writtenObserver, hasRows, countsRequests } = options;
-  const data: Omit<IsolateData, "results" | "resultFlag" | "storeLimits" | "storeTime"> = {
-    config,
-    listed,
-    own,
+function isolateDataOf(
+  { listen, relay, baseUrl, memoryBytes, threadUse, circuitFlag, writableFlag, ...options }: IsolateOptions,
+  own: Pick<IsolateData, "thread" | "journal" | "uploads">,
+): IsolateData {
+  const { writtenObserver, hasRows, countsRequests } = options;
+  return {
+    ...own,
     listen,
     relay,
     baseUrl,
     circuitFlag,
     writableFlag,
-    journal,
-    uploads,
     writesRecords: writtenObserver !== null,
     hasRows,
     countsRequests,
     memoryBytes,
     useBuffer: threadUse.buffer,
-    thread: slot,
   };
-  return startStateThread({ kind: "isolate", entry, heapMegabytes, store, data }, events);
 }

@@ -6,7 +6,9 @@ import type { CapturedBodies } from "../../platform/http/request/body_capture.ts
 import type { RecordedArrival, RecordedFacts, RecordedRefusal } from "../../platform/http/request/request_record.ts";
 import type { RequestTrace } from "../../platform/lib/tracing/trace_context.ts";
 import type { OwnAddress } from "../../platform/net/target.ts";
+import type { ThreadJournalPlace } from "../leases/thread_journals.ts";
 import type { Successes } from "./flagged_breaker.ts";
+import type { HandedRequest } from "../state/handed_request.ts";
 import type { WrittenRecords } from "./written_records.ts";
 import type {
   FromStateThread,
@@ -14,11 +16,11 @@ import type {
   StateThreadData,
   ToLeasingThread,
   ToStateThread,
-} from "../thread_state/messages.ts";
+} from "../state/messages.ts";
 
 /**
- * The messages between the main thread and an isolate. Each message is a list of these values, since one message costs
- * more than the values in it.
+ * The messages between the main thread and a serving thread. Each message is a list of these values, since one message
+ * costs more than the values in it.
  */
 
 /** Where the main thread takes the requests that isolates do not answer. */
@@ -29,12 +31,18 @@ export interface RelayAddress {
   readonly token: string;
 }
 
-/** What an isolate is started with. */
-export interface IsolateData extends StateThreadData {
+/** What a serving thread is started with. */
+export interface ServingData extends StateThreadData {
   readonly config: Config;
   /** The models that providers list now. */
   readonly listed: readonly ListedStep[];
   readonly own: readonly OwnAddress[];
+  /** For a thread that accepts connections. Null for one that is handed requests. */
+  readonly isolate: IsolateData | null;
+}
+
+/** What an isolate is started with: a serving thread that accepts connections. */
+export interface IsolateData {
   /** Where it accepts connections, as all isolates do. */
   readonly listen: ListenAddress;
   readonly relay: RelayAddress;
@@ -62,17 +70,6 @@ export interface IsolateData extends StateThreadData {
   readonly uploads: string;
 }
 
-/** Where the journal of charges of a thread is. */
-export interface ThreadJournalPlace {
-  /** The folder of the journals of all threads. */
-  readonly folder: string;
-  /** Whether charges are synced to the disk. */
-  readonly isPower: boolean;
-  readonly firstSegment: number;
-  /** The difference between the numbers of its segments. */
-  readonly step: number;
-}
-
 /** A client sent a wrong key with a request for a catalog, which is public. Every thread counts it. */
 export interface PublicWrongKey {
   readonly type: "public-wrong-key";
@@ -80,10 +77,9 @@ export interface PublicWrongKey {
   readonly address: string;
 }
 
-/** Messages to an isolate. */
-export type ToIsolate =
+/** Messages to a serving thread. */
+export type ToServing =
   | ToStateThread
-  | ToLeasingThread
   /** The gateway listens at one more address. Downloads from it are blocked. */
   | { readonly type: "own-address"; readonly address: OwnAddress }
   /** The models that providers list. They replace the previous ones. */
@@ -92,6 +88,14 @@ export type ToIsolate =
   | { readonly type: "other-answer"; readonly answer: OtherAnswer }
   /** Another configuration for later requests. Acknowledged. */
   | { readonly type: "config"; readonly id: number; readonly config: Config; readonly listed: readonly ListedStep[] }
+  /** Ends all open streams, and calls without a response, with an error. */
+  | { readonly type: "abort-for-stop" }
+  | ToIsolate
+  | ToHandedThread;
+
+/** Messages to a serving thread that accepts connections. */
+export type ToIsolate =
+  | ToLeasingThread
   /** An account or one of its keys was changed. Acknowledged. */
   | { readonly type: "evict"; readonly id: number; readonly accountId: string }
   /** The kept reasoning and items of an account must be removed. Acknowledged. */
@@ -101,10 +105,15 @@ export type ToIsolate =
   | { readonly type: "send-records"; readonly id: number }
   /** Whether descriptors are scarce, so that replies close their connections, and whether to renew the listener. */
   | { readonly type: "descriptors"; readonly isTight: boolean; readonly renews: boolean }
-  /** Ends all open streams, and calls without a response, with an error. */
-  | { readonly type: "abort-for-stop" }
   /** Stops accepting connections. The isolate answers with `stopped`. */
   | { readonly type: "stop"; readonly graceMs: number };
+
+/** Messages to a serving thread that is handed requests. */
+export type ToHandedThread =
+  /** A request. The buffer of its body and the port of its reply move. */
+  | { readonly type: "request"; readonly id: number; readonly request: HandedRequest }
+  /** The caller has left before the response. */
+  | { readonly type: "caller-left"; readonly id: number };
 
 /** A request that an isolate answered, at its end. */
 export interface RecordMessage {
@@ -128,19 +137,22 @@ export interface RecordedOutcome {
   readonly respondedAt: number;
 }
 
-/** Messages of an isolate. */
-export type FromIsolate =
+/** Messages of a serving thread. */
+export type FromServing =
   | FromStateThread
+  /** A message with this id has taken effect. */
+  | { readonly type: "acknowledged"; readonly id: number }
+  | FromIsolate
+  | FromHandedThread;
+
+/** Messages of a serving thread that accepts connections. */
+export type FromIsolate =
   | LeaseReport
   /** It accepts connections. */
   | { readonly type: "listening" }
   /** It cannot accept connections; the name of the error. */
   | { readonly type: "unable"; readonly reason: string }
-  /** A message with this id has taken effect. */
-  | { readonly type: "acknowledged"; readonly id: number }
   | RecordMessage
-  /** An announced request went to the main thread, which records it. */
-  | { readonly type: "handed-on"; readonly requestId: string }
   | PublicWrongKey
   /** Attempts that succeeded while none had failed for some time. */
   | { readonly type: "successes"; readonly successes: readonly Successes[] }
@@ -152,3 +164,10 @@ export type FromIsolate =
   | { readonly type: "failed"; readonly reason: string }
   /** It has stopped accepting, and its requests have ended or their time is over. */
   | { readonly type: "stopped" };
+
+/** Messages of a serving thread that is handed requests. */
+export type FromHandedThread =
+  /** The values of a request are parsed, so that the thread can be handed another one. */
+  | { readonly type: "parsed"; readonly id: number }
+  /** A request has ended with its response and its charge. */
+  | { readonly type: "ended"; readonly id: number };

@@ -30,6 +30,7 @@ import type { Store } from "../../platform/store/store.ts";
 import type { KeptValues } from "../../services/texts/memory/bounded_memory.ts";
 import type { KeptReasoning } from "../../services/texts/memory/reasoning_memory.ts";
 import type { ReplyJobOutcome } from "../../services/texts/large_replies/reply_jobs.ts";
+import type { MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
 import { type BodyOutcome, type BodyRunner, movedBuffersOf } from "../../platform/http/bodies/body_reader.ts";
 import type { MediaThreads } from "../../platform/workers/media_work.ts";
 import { runJob } from "../../services/texts/large_replies/reply_runner.ts";
@@ -42,10 +43,10 @@ import type {
   CallMessage,
   FromStateThread,
   LeaseGrant,
-  PlainError,
   ToStateThread,
 } from "./messages.ts";
-import { errorOf, plainErrorOf } from "./plain_error.ts";
+import type { HandedRequest } from "./handed_request.ts";
+import { errorOf, type PlainError, plainErrorOf } from "./plain_error.ts";
 
 /** The state that threads share. */
 export interface SharedParts {
@@ -58,6 +59,8 @@ export interface SharedParts {
   readonly media?: Pick<MediaThreads, "run">;
   /** Reads large bodies with media. Default: threads have none. */
   readonly bodies?: { readonly run: BodyRunner };
+  /** Has a request answered by another thread. Resolves when it has ended. Default: threads hand on none. */
+  readonly handOn?: (request: HandedRequest, callerSignal: AbortSignal) => Promise<void>;
   readonly store: Store;
   readonly breaker: CircuitBreaker;
   /** Limits the attempts at providers. Default: no limits. */
@@ -124,8 +127,8 @@ export class SharedState {
   readonly #admissions = new ShortLivedMap<number, OpenAdmission>();
   readonly #attempts = new ShortLivedMap<number, StartedAttempt>();
   readonly #slots = new ShortLivedMap<number, Slot>();
-  /** The calls that wait for a slot. */
-  readonly #slotCalls = new ShortLivedMap<number, AbortController>();
+  /** The calls that end when their callers leave. */
+  readonly #cancellable = new ShortLivedMap<number, AbortController>();
   #nextAdmission = 1;
   #nextSlot = 1;
   #isAbandoned = false;
@@ -175,8 +178,8 @@ export class SharedState {
       case "release":
         this.#admissions.get(message.admission)?.admission.release(message.tokens);
         return this.#ended(message.admission);
-      case "cancel-slot":
-        return this.#slotCalls.get(message.call)?.abort();
+      case "cancel-call":
+        return this.#cancellable.get(message.call)?.abort();
       case "end-slot":
         return this.#slots.take(message.slot)?.end(message.usedTokens);
       case "give-memory":
@@ -206,7 +209,7 @@ export class SharedState {
     this.#isAbandoned = true;
     const unsettled = this.#admissions.takeAll().map((admitted) => this.#settleRoughly(admitted));
     for (const { report } of this.#attempts.takeAll()) report.failed(new Error("The thread ended"));
-    for (const waiting of this.#slotCalls.takeAll()) waiting.abort();
+    for (const waiting of this.#cancellable.takeAll()) waiting.abort();
     for (const slot of this.#slots.takeAll()) slot.end(0);
     this.#settled?.resolve();
     await Promise.all(unsettled);
@@ -264,6 +267,8 @@ export class SharedState {
         return await this.parts.bodies?.run(what.job, { accountId: what.accountId });
       case "wrong-key":
         return await this.parts.wrongKeys?.refuse(what.address, errorOf(what.error) as GatewayError);
+      case "hand-on":
+        return await this.#untilLeft(call, (signal) => this.parts.handOn?.(what.request, signal));
       case "slot":
         return await this.#takeSlot(call, what);
       case "store": {
@@ -295,16 +300,24 @@ export class SharedState {
   }
 
   async #takeSlot(call: number, { provider, ...facts }: Call & { readonly name: "slot" }): Promise<number> {
+    const slot = await this.#untilLeft(
+      call,
+      (signal) => this.parts.slots?.take(provider, { ...facts, callerSignal: () => signal }),
+    );
+    const id = this.#nextSlot++;
+    if (this.#isAbandoned) slot?.end(0);
+    else if (slot) this.#slots.set(id, slot);
+    return id;
+  }
+
+  /** Works for a caller whose leave ends the work, as does the end of the thread. */
+  async #untilLeft<R>(call: number, work: (callerSignal: AbortSignal) => MaybePromise<R>): Promise<R> {
     const caller = new AbortController();
-    this.#slotCalls.set(call, caller);
+    this.#cancellable.set(call, caller);
     try {
-      const slot = await this.parts.slots?.take(provider, { ...facts, callerSignal: () => caller.signal });
-      const id = this.#nextSlot++;
-      if (this.#isAbandoned) slot?.end(0);
-      else if (slot) this.#slots.set(id, slot);
-      return id;
+      return await work(caller.signal);
     } finally {
-      this.#slotCalls.take(call);
+      this.#cancellable.take(call);
     }
   }
 
