@@ -133,7 +133,6 @@ async function listenRelayed(options: RequestHandlerOptions): Promise<OpenedDoor
     ...options,
     relay,
     serves: () => null,
-    limits: () => ({ largeBodyBytes: 1_000 }),
   });
   const outer = openedDoor(await listen({ ...LOOPBACK, handler, log }));
   return {
