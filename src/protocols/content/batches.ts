@@ -80,7 +80,7 @@ function newBatchOf(json: JsonBody): Omit<NewBatch, "endpoint"> {
 }
 
 /** The file of the lines, or the requests of the create. */
-function inputOf(json: JsonBody): Pick<NewBatch, "inputFileId" | "lines"> {
+function inputOf(json: JsonBody): Pick<NewBatch, "inputFileId" | "lines" | "lineBytes"> {
   const batch = objectIn(json.outline, "batch") ?? {};
   const input = objectIn(batch, "inputConfig", "batch.") ?? {};
   const path = "batch.inputConfig.";
@@ -96,7 +96,7 @@ function inputOf(json: JsonBody): Pick<NewBatch, "inputFileId" | "lines"> {
     throw invalidField(`${path}requests.requests`, `expected 1 to ${max} requests`);
   }
   const names = ["batch", spelledIn(batch, "inputConfig"), "requests", "requests"];
-  return { inputFileId: null, lines: nestedLines(json, names) };
+  return { inputFileId: null, lines: nestedLines(json, names), lineBytes: json.bytes.length };
 }
 
 function callbackIn(webhook: Readonly<Record<string, unknown>> | undefined): string | null {

@@ -106,6 +106,7 @@ function newBatchOf(json: JsonBody, betas: string | null): NewBatch {
     endpoint: ENDPOINTS.createMessage.path,
     inputFileId: null,
     lines: inlineLines(json, null),
+    lineBytes: json.bytes.length,
     completionWindow: "24h",
     metadata: null,
     callbackUrl: null,

@@ -37,8 +37,11 @@ export class OpenRequests {
     this.#isTimed = true;
     this.clock.after(ANNOUNCED_MS, () => {
       this.#isTimed = false;
-      const until = this.clock.now() - ANNOUNCED_MS;
-      const due = [...this.#fresh].filter(({ arrival }) => arrival.receivedAt <= until);
+      const now = this.clock.now();
+      // One that arrives later than now has been open for an unknown time: the machine's clock was set back.
+      const due = [...this.#fresh].filter(({ arrival: { receivedAt } }) =>
+        receivedAt <= now - ANNOUNCED_MS || receivedAt > now
+      );
       for (const record of due) {
         this.#fresh.delete(record);
         this.#announced.add(record);

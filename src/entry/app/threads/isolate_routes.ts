@@ -60,7 +60,7 @@ export function isolateRouter(parts: ConfiguredParts, isolate: IsolateRoutesPart
   });
   const bodyLimits = { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs };
   const large = largeByHandOn(state, openStreams);
-  const { texts, routes } = threadTexts({
+  const { texts, routes, results } = threadTexts({
     parts,
     state: { meter, slots, store, log },
     breaker,
@@ -83,7 +83,8 @@ export function isolateRouter(parts: ConfiguredParts, isolate: IsolateRoutesPart
     random: Math.random,
     media: state.media,
     bodies: state.bodies,
-    files: { uploads },
+    store,
+    files: { uploads, results },
   };
   const largeRoute = { large, authenticate, limits: bodyLimits, largeBytes: limits.largeBodyBytes };
   const hasAdmin = config.server.adminListen === null; // as on the main thread
