@@ -141,7 +141,7 @@ async function listenRelayed(options: RequestHandlerOptions): Promise<OpenedDoor
   };
 }
 
-const LOOPBACK = { host: "127.0.0.1", port: 0, checksDescriptors: false };
+const LOOPBACK = { host: "127.0.0.1", port: 0 };
 
 function openedDoor(listening: Listening): OpenedDoor {
   return {

@@ -198,9 +198,14 @@ export function refuseOtherTypes(field: string | null): void {
   const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length);
   const isJson = type === "" || /^(application|text)\/json$/.test(type) || /^[\w.-]+\/[\w.-]+\+json$/.test(type);
   if (isJson && (charset === undefined || /^"?utf-?8"?$/.test(charset))) return;
-  const message = `Cannot read the Content-Type "${shownType(field)}": expected application/json in UTF-8`;
+  const shown = shownType(field);
+  const message = `Cannot read the Content-Type "${shown}": expected application/json in UTF-8` +
+    (shown === DEFAULT_TYPE_OF_CURL ? '; curl needs the option -H "Content-Type: application/json"' : "");
   throw new GatewayError("invalid_request", message, { status: 415 });
 }
+
+/** What curl sends with `-d` and without a header field for the type. */
+const DEFAULT_TYPE_OF_CURL = "application/x-www-form-urlencoded";
 
 const MAX_SHOWN_CHARACTERS = 80;
 
