@@ -36,9 +36,12 @@ const texts = fc.array(
 ).map((parts) => parts.join(""));
 
 Deno.test("withoutWebTokens() removes what the rule names", () => {
-  fc.assert(fc.property(texts, (text) => {
-    assertEquals(withoutWebTokens(text), text.replace(TOKEN, "[redacted]"));
-  }), { numRuns: 2_000 });
+  fc.assert(
+    fc.property(texts, (text) => {
+      assertEquals(withoutWebTokens(text), text.replace(TOKEN, "[redacted]"));
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 Deno.test("withoutWebTokens() reads each letter a few times, whatever the text", () => {

@@ -44,7 +44,7 @@ export const MAX_MEDIA_REQUEST_VALUES = 100_000;
 export const MAX_INPUT_VALUES = 350_000;
 
 /** The default of `BodyLimits.memberValues`. */
-const MEMBER_VALUES = 10;
+export const DEFAULT_MEMBER_VALUES = 10;
 
 /** The maximum nesting depth. */
 const MAX_JSON_DEPTH = 200;
@@ -93,7 +93,7 @@ type ValueLimits = Pick<BodyLimits, "maxValues" | "memberValues">;
  */
 export async function refuseManyValues(
   bytes: Uint8Array,
-  { maxValues, memberValues = MEMBER_VALUES }: ValueLimits,
+  { maxValues, memberValues = DEFAULT_MEMBER_VALUES }: ValueLimits,
 ): Promise<void> {
   if (maxValues === undefined || !await hasMoreValuesThan(bytes, maxValues, memberValues)) return;
   const expected = `at most ${maxValues} JSON values, where a named one counts as ${memberValues + 1}`;
