@@ -46,7 +46,7 @@ export function codingFor(accepted: string | null): Coding {
   const refused = new Set<string>();
   const named = new Set<string>();
   for (const part of accepted?.split(",") ?? []) {
-    const [coding = "", weight = ""] = part.trim().toLowerCase().split(/\s*;\s*/, 2);
+    const [coding = "", weight = ""] = part.toLowerCase().split(";", 2).map((each) => each.trim());
     (/^q=0(?:\.0*)?$/.test(weight) ? refused : named).add(coding);
   }
   for (const coding of ["br", "gzip"] as const) if (named.has(coding) && !refused.has(coding)) return coding;
