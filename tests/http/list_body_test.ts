@@ -20,7 +20,7 @@ async function read(body: string, reader: BodyReader | null) {
   const { body: rest, list } = await readListBody(
     { request: requestOf(body), memory: UNLIMITED_MEMORY.lease("demo") },
     {
-      limits: { capBytes: 10_000_000, maxValues: 350_000, memberValues: 0 },
+      limits: { capBytes: 10_000_000, maxValues: 350_000 },
       lists: LISTS,
       thread: { reader: reader ?? NO_READER, aboveBytes: reader === null ? Infinity : 0 },
       accountId: "demo",

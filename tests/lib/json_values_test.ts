@@ -7,7 +7,7 @@ Deno.test("hasMoreValuesThan() counts values outside strings, across slices", as
   const quoted = JSON.stringify('[,"{\\'.repeat(300_000));
   const text = bytesOf(`[${quoted},1,{"a":[2,3]},${quoted}]`);
   // Each list and object counts, and each comma.
-  assertEquals([await hasMoreValuesThan(text, 6), await hasMoreValuesThan(text, 8)], [true, false]);
+  assertEquals([await hasMoreValuesThan(text, 6, 0), await hasMoreValuesThan(text, 8, 0)], [true, false]);
 });
 
 Deno.test("hasMoreValuesThan() stops at the first slice that has too many, and accepts short texts", async () => {
@@ -28,6 +28,33 @@ Deno.test("hasMoreValuesThan() yields to the event loop between slices", async (
 });
 
 Deno.test("textHasMoreValuesThan() counts values outside strings", () => {
-  const text = `[${JSON.stringify('[,"{\\'.repeat(10))},1,{"a":[2,3]}]`;
-  assertEquals([textHasMoreValuesThan(text, 6), textHasMoreValuesThan(text, 7)], [true, false]);
+  const text = `[${JSON.stringify('[,"{\\'.repeat(10))},1,[4,[2,3]]]`;
+  assertEquals([textHasMoreValuesThan(text, 7), textHasMoreValuesThan(text, 8)], [true, false]);
+});
+
+/** Objects whose names a parser has not seen, or not in this order. */
+const NEW_NAMES = {
+  "one object": `{${Array.from({ length: 3_000 }, (_, nth) => `"name-${nth}":1`).join()}}`,
+  "many objects": `[${Array.from({ length: 3_000 }, (_, nth) => `{"name-${nth}":1}`).join()}]`,
+  "another order": `[${
+    Array.from({ length: 3_000 }, (_, nth) => {
+      const digits = [...nth.toString(5).padStart(6, "0")].map((digit, at) => `"${"abcdef"[at]}${digit}":1`);
+      return `{${digits.join()}}`;
+    }).join()
+  }]`,
+};
+
+for (const [what, text] of Object.entries(NEW_NAMES)) {
+  Deno.test(`hasMoreValuesThan() counts a new name several times: ${what}`, async () => {
+    assertEquals([await hasMoreValuesThan(bytesOf(text), 50_000), textHasMoreValuesThan(text, 50_000)], [true, true]);
+    assertEquals(await hasMoreValuesThan(bytesOf(text), 50_000, 0), false);
+  });
+}
+
+Deno.test("hasMoreValuesThan() counts names once that many objects have in the same order", async () => {
+  const object = '{"role":"user","content":[{"type":"text","text":"a"}],"name":"b"}';
+  const text = `[${Array(5_000).fill(object).join()}]`;
+  const values = 8 * 5_000;
+  assertEquals([await hasMoreValuesThan(bytesOf(text), values), textHasMoreValuesThan(text, values)], [false, false]);
+  assertEquals(await hasMoreValuesThan(bytesOf(text), values, 0), false);
 });

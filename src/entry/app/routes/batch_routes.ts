@@ -22,7 +22,6 @@ export function buildBatchRoutes(
     capBytes: limits.inputBodyBytes,
     idleMs: limits.bodyIdleMs,
     maxValues: MAX_INPUT_VALUES,
-    memberValues: 0, // thousands of requests with the same few names, in a thread
   };
   const bodyThread = { reader: bodies, aboveBytes: limits.largeBodyBytes };
   const parts = { batches, authenticate, bodyLimits, bodyThread, baseUrl };

@@ -17,8 +17,8 @@ export interface BodyJob extends MediaPlaces {
   readonly buffer: ArrayBuffer;
   /** The maximum number of values; undefined for any number. */
   readonly maxValues: number | undefined;
-  /** As in `BodyLimits`. */
-  readonly memberValues?: number | undefined;
+  /** For how many values a new name counts. Default: as elsewhere. */
+  readonly newNameValues?: number;
   /** Where the body can have a list that is taken out, see `takeList`. Default: none is. */
   readonly lists?: readonly ListPath[];
   /** Whether the digest of the body is needed. */

@@ -4,7 +4,7 @@ import { type JsonScan, scanJson } from "../../lib/json/json.ts";
 import { hasRepeatedMember } from "../../lib/json/json_members.ts";
 import { type OmittedStrings, omittedText, outlineOf } from "../../lib/json/json_outline.ts";
 import type { JsonObject } from "../../lib/json/json_object.ts";
-import { hasMoreValuesThan } from "../../lib/json/json_values.ts";
+import { hasMoreValuesThan, NEW_NAME_VALUES } from "../../lib/json/json_values.ts";
 import { jsonMistakeIn } from "../../lib/json/json_mistake.ts";
 import type { HeldMemory } from "../../lib/process/memory_budget.ts";
 import { type BodyLimits, type BodySource, readBody } from "./body.ts";
@@ -43,9 +43,6 @@ export const MAX_MEDIA_REQUEST_VALUES = 100_000;
 /** The maximum number of values in a request of many inputs: the token ids that a vendor accepts in one request. */
 export const MAX_INPUT_VALUES = 350_000;
 
-/** The default of `BodyLimits.memberValues`. */
-export const DEFAULT_MEMBER_VALUES = 10;
-
 /** The maximum nesting depth. */
 const MAX_JSON_DEPTH = 200;
 
@@ -69,8 +66,8 @@ export async function readJsonObject(source: BodySource, limits: BodyLimits): Pr
 }
 
 /**
- * Parses bytes as {@linkcode jsonObjectOf} does, unless they have more than `maxValues` values, of which a member of an
- * object counts for several.
+ * Parses bytes as {@linkcode jsonObjectOf} does, unless they have more than `maxValues` values, of which a new name of
+ * a member counts for several.
  *
  * @throws {GatewayError} As {@linkcode jsonObjectOf}.
  */
@@ -84,19 +81,19 @@ export async function countedJsonObject(
 }
 
 /** The limits of a body that concern its values. */
-type ValueLimits = Pick<BodyLimits, "maxValues" | "memberValues">;
+interface ValueLimits extends Pick<BodyLimits, "maxValues"> {
+  /** As in {@linkcode hasMoreValuesThan}. */
+  readonly newNameValues?: number;
+}
 
 /**
  * Counts values before they are parsed.
  *
  * @throws {GatewayError} `invalid_request` for more than `maxValues`.
  */
-export async function refuseManyValues(
-  bytes: Uint8Array,
-  { maxValues, memberValues = DEFAULT_MEMBER_VALUES }: ValueLimits,
-): Promise<void> {
-  if (maxValues === undefined || !await hasMoreValuesThan(bytes, maxValues, memberValues)) return;
-  const expected = `at most ${maxValues} JSON values, where a named one counts as ${memberValues + 1}`;
+export async function refuseManyValues(bytes: Uint8Array, { maxValues, newNameValues }: ValueLimits): Promise<void> {
+  if (maxValues === undefined || !await hasMoreValuesThan(bytes, maxValues, newNameValues)) return;
+  const expected = `at most ${maxValues} JSON values, where a new name of a member counts as ${NEW_NAME_VALUES}`;
   throw new GatewayError("invalid_request", `Cannot read the body: expected ${expected}`);
 }
 

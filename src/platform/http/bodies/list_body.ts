@@ -2,13 +2,7 @@ import { ownBufferOf } from "../../lib/bytes/own_buffer.ts";
 import type { JsonObject } from "../../lib/json/json_object.ts";
 import { hasMoreValuesThan } from "../../lib/json/json_values.ts";
 import { type BodyLimits, type BodySource, readBody } from "./body.ts";
-import {
-  DEFAULT_MEMBER_VALUES,
-  JSON_CONTAINER_BYTES,
-  JSON_MEMORY_FACTOR,
-  jsonObjectOf,
-  refuseOtherTypes,
-} from "./json_body.ts";
+import { JSON_CONTAINER_BYTES, JSON_MEMORY_FACTOR, jsonObjectOf, refuseOtherTypes } from "./json_body.ts";
 import type { MediaBodyThread } from "./media_body.ts";
 import { type ListPath, SentList, takeList } from "./sent_list.ts";
 
@@ -31,7 +25,7 @@ export interface ListBody {
   readonly list: SentList | null;
 }
 
-/** A body with more values is large, too, where a named one counts as 11: its name can be one that no other has. */
+/** A body with more values is large, too. */
 const MAX_VALUES = 20_000;
 
 /**
@@ -47,18 +41,18 @@ export async function readListBody(
   refuseOtherTypes((source.headers ?? source.request.headers).get("content-type"));
   const { request: { signal }, memory } = source;
   const sent = source.received?.bytes ?? await readBody(source, limits, JSON_MEMORY_FACTOR);
-  if (sent.length <= aboveBytes && !await hasMoreValuesThan(sent, MAX_VALUES, DEFAULT_MEMBER_VALUES)) {
+  if (sent.length <= aboveBytes && !await hasMoreValuesThan(sent, MAX_VALUES)) {
     const json = jsonObjectOf(sent, memory);
     const { body, ranges } = takeList(json, lists);
     return { body, list: ranges === null ? null : new SentList(json.bytes, ranges) };
   }
-  const { maxValues, memberValues } = limits;
+  const { maxValues } = limits;
   const job = {
     members: [],
     isBase64: false,
     buffer: ownBufferOf(sent),
     maxValues,
-    memberValues,
+    newNameValues: 0, // each request may have names of its own, and waits for no other
     isHashed: false,
     lists,
   };

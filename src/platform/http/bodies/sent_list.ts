@@ -1,7 +1,8 @@
 import { GatewayError } from "../../lib/basics/gateway_error.ts";
 import { scanJson } from "../../lib/json/json.ts";
 import type { JsonObject } from "../../lib/json/json_object.ts";
-import { DEFAULT_MEMBER_VALUES, type JsonBody } from "./json_body.ts";
+import { NEW_NAME_VALUES } from "../../lib/json/json_values.ts";
+import type { JsonBody } from "./json_body.ts";
 
 /** The names from the root of a body to a list. */
 export type ListPath = readonly string[];
@@ -33,7 +34,7 @@ export interface BodyWithoutList {
 }
 
 /**
- * The most values around a list, where a named one counts as 11. They are read by the thread that answers others, and a
+ * The most values around a list, where a named one counts as 41. They are read by the thread that answers others, and a
  * few names and texts belong there.
  */
 const MAX_OTHER_VALUES = 10_000;
@@ -49,10 +50,10 @@ export function takeList({ outline, bytes, scan }: JsonBody, paths: readonly Lis
   const count = list?.length ?? 0;
   if (list !== null) list.length = 0;
   const { valueCount, memberCount } = scanJson(new TextEncoder().encode(JSON.stringify(outline)));
-  if (valueCount + memberCount * DEFAULT_MEMBER_VALUES > MAX_OTHER_VALUES) {
+  if (valueCount + memberCount * NEW_NAME_VALUES > MAX_OTHER_VALUES) {
     const expected =
       `at most ${MAX_OTHER_VALUES} JSON values around the list of requests, where a named one counts as ${
-        DEFAULT_MEMBER_VALUES + 1
+        NEW_NAME_VALUES + 1
       }`;
     throw new GatewayError("invalid_request", `Cannot read the body: expected ${expected}`);
   }

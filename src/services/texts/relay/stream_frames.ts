@@ -72,7 +72,7 @@ function dataOf(line: string): string | null {
 }
 
 /** Data up to this size is parsed regardless of its content. */
-const SMALL_DATA_CHARACTERS = 1_048_576;
+const SMALL_DATA_CHARACTERS = 65_536;
 const MAX_VALUES = 50_000;
 
 /**
