@@ -150,7 +150,7 @@ Deno.test("readJsonObject() rejects more values than its endpoint accepts, befor
   await assertRejects(
     () => readJsonObject({ request: named, memory: UNLIMITED_MEMORY.lease() }, { ...limits, maxValues: 100_000 }),
     GatewayError,
-    "where a new name of a member counts as 40",
+    "and a new name of a member as 40",
   );
   const taken = { ...limits, maxValues: 300_000 };
   const { body } = await readJsonObject({ request: sent(), memory: UNLIMITED_MEMORY.lease() }, taken);

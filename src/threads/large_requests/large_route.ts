@@ -73,7 +73,7 @@ async function answerBySize(
   const { valueCount, memberCount } = received.scan;
   const hasMany = valueCount > MAX_VALUES ||
     (valueCount + memberCount * NEW_NAME_VALUES > MAX_VALUES &&
-      await hasMoreValuesThan(body, MAX_VALUES, NEW_NAME_VALUES));
+      await hasMoreValuesThan(body, MAX_VALUES, { newName: NEW_NAME_VALUES }));
   if (hasMany) return await large.handle(inbound, credential, body, await format.load());
   return await route.handler(changedInbound(inbound, { received }));
 }

@@ -16,10 +16,10 @@ const MAX_COPIED_VALUES = 1_000;
 /** Reads a body in the current thread. */
 export async function runBodyJob(job: BodyJob): Promise<JobOutcome> {
   try {
-    const { maxValues, newNameValues, lists } = job;
+    const { maxValues, weights, lists } = job;
     const json = await countedJsonObject(new Uint8Array(job.buffer), {
       ...maxValues !== undefined && { maxValues },
-      ...newNameValues !== undefined && { newNameValues },
+      ...weights !== undefined && { weights },
     });
     const { bytes, scan: { containers, valueCount } } = json;
     const { body, ranges } = lists === undefined ? { body: json.body, ranges: null } : takeList(json, lists);

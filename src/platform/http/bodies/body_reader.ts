@@ -1,5 +1,6 @@
 import { type ErrorCode, type ErrorDetails, GatewayError } from "../../lib/basics/gateway_error.ts";
 import type { JsonObject } from "../../lib/json/json_object.ts";
+import type { ValueWeights } from "../../lib/json/json_values.ts";
 import { EmbeddedMedia } from "../../lib/media/sent_media.ts";
 import { type ListPath, SentList } from "./sent_list.ts";
 
@@ -17,8 +18,8 @@ export interface BodyJob extends MediaPlaces {
   readonly buffer: ArrayBuffer;
   /** The maximum number of values; undefined for any number. */
   readonly maxValues: number | undefined;
-  /** For how many values a new name counts. Default: as elsewhere. */
-  readonly newNameValues?: number;
+  /** What counts for several values. Default: as elsewhere. */
+  readonly weights?: ValueWeights;
   /** Where the body can have a list that is taken out, see `takeList`. Default: none is. */
   readonly lists?: readonly ListPath[];
   /** Whether the digest of the body is needed. */

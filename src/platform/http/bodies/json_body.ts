@@ -4,7 +4,7 @@ import { type JsonScan, scanJson } from "../../lib/json/json.ts";
 import { hasRepeatedMember } from "../../lib/json/json_members.ts";
 import { type OmittedStrings, omittedText, outlineOf } from "../../lib/json/json_outline.ts";
 import type { JsonObject } from "../../lib/json/json_object.ts";
-import { hasMoreValuesThan, NEW_NAME_VALUES } from "../../lib/json/json_values.ts";
+import { hasMoreValuesThan, NEW_NAME_VALUES, type ValueWeights } from "../../lib/json/json_values.ts";
 import { jsonMistakeIn } from "../../lib/json/json_mistake.ts";
 import type { HeldMemory } from "../../lib/process/memory_budget.ts";
 import { type BodyLimits, type BodySource, readBody } from "./body.ts";
@@ -82,19 +82,27 @@ export async function countedJsonObject(
 
 /** The limits of a body that concern its values. */
 interface ValueLimits extends Pick<BodyLimits, "maxValues"> {
-  /** As in {@linkcode hasMoreValuesThan}. */
-  readonly newNameValues?: number;
+  /** Default: {@linkcode CALLER_WEIGHTS}. */
+  readonly weights?: ValueWeights;
 }
+
+/** Bodies with thousands of numbers are tokens, and no body needs as many of anything else. */
+const CALLER_WEIGHTS: Required<ValueWeights> = { newName: NEW_NAME_VALUES, small: 8 };
 
 /**
  * Counts values before they are parsed.
  *
  * @throws {GatewayError} `invalid_request` for more than `maxValues`.
  */
-export async function refuseManyValues(bytes: Uint8Array, { maxValues, newNameValues }: ValueLimits): Promise<void> {
-  if (maxValues === undefined || !await hasMoreValuesThan(bytes, maxValues, newNameValues)) return;
-  const expected = `at most ${maxValues} JSON values, where a new name of a member counts as ${NEW_NAME_VALUES}`;
-  throw new GatewayError("invalid_request", `Cannot read the body: expected ${expected}`);
+export async function refuseManyValues(
+  bytes: Uint8Array,
+  { maxValues, weights = CALLER_WEIGHTS }: ValueLimits,
+): Promise<void> {
+  if (maxValues === undefined || !await hasMoreValuesThan(bytes, maxValues, weights)) return;
+  const { newName, small } = CALLER_WEIGHTS;
+  const counts = `an object, a list or a short text counts as ${small}, and a new name of a member as ${newName}`;
+  const message = `Cannot read the body: expected at most ${maxValues} JSON values, where ${counts}`;
+  throw new GatewayError("invalid_request", message);
 }
 
 /**

@@ -52,7 +52,7 @@ export async function readListBody(
     isBase64: false,
     buffer: ownBufferOf(sent),
     maxValues,
-    newNameValues: 0, // each request may have names of its own, and waits for no other
+    weights: { newName: 0 }, // each request may have names of its own, and delays no other caller
     isHashed: false,
     lists,
   };

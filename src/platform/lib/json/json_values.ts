@@ -12,21 +12,32 @@ const MIN_BYTES = 32_768;
  */
 export const NEW_NAME_VALUES = 40;
 
+/** A longer text is not looked up in the table of those that a parser has seen. Source: V8, `JsonParser`. */
+const MAX_SHORT_LETTERS = 10;
+
+/** For how many values something counts that takes longer to parse than a number. */
+export interface ValueWeights {
+  /** A new name. Default: {@linkcode NEW_NAME_VALUES}. */
+  readonly newName?: number;
+  /** An object, a list, and a text of up to ten bytes. Default: 1. */
+  readonly small?: number;
+}
+
 /**
  * Whether a JSON text contains more than `maxValues` values. Values take far longer to parse than the bytes of a long
  * string, and parsing cannot be interrupted. This count yields to other work between slices.
  *
  * @param bytes UTF-8. For invalid JSON the result covers the part that was scanned.
- * @param newNameValues For how many further values a new name counts. Default: {@linkcode NEW_NAME_VALUES}.
  */
 export async function hasMoreValuesThan(
   bytes: Uint8Array,
   maxValues: number,
-  newNameValues: number = NEW_NAME_VALUES,
+  { newName = NEW_NAME_VALUES, small = 1 }: ValueWeights = {},
 ): Promise<boolean> {
   if (bytes.length < MIN_BYTES) return false;
   const shapes = new JsonShapes();
   let values = 1;
+  let smalls = 0;
   let start = -1;
   let end = -1;
   let inString = false;
@@ -40,18 +51,22 @@ export async function hasMoreValuesThan(
         else if (byte === QUOTE) {
           inString = false;
           end = at;
+          if (end - start <= MAX_SHORT_LETTERS) smalls++;
         }
       } else if (byte === QUOTE) {
         inString = true;
         start = at + 1;
       } else if (byte === COMMA) values++;
-      else if (byte === COLON) shapes.add(bytes, start, end);
-      else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      else if (byte === COLON) {
+        if (end - start <= MAX_SHORT_LETTERS) smalls--; // it was a name
+        shapes.add(bytes, start, end);
+      } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
         values++;
+        smalls++;
         shapes.open();
       } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) shapes.close();
     }
-    if (values + shapes.made * newNameValues > maxValues) return true;
+    if (values + smalls * (small - 1) + shapes.made * newName > maxValues) return true;
     from = at; // an escape may extend beyond the slice
     if (from < bytes.length) await new Promise((resolve) => setTimeout(resolve, 0));
   }
