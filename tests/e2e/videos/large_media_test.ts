@@ -5,9 +5,9 @@ import { stateOf } from "../../support/patience.ts";
 import { StepMeasure } from "../../support/step_measure.ts";
 import { startVideoGateway } from "../../support/video_gateway.ts";
 
-/** A picture of 4 MB, most of which is behind its pixels. */
-const PICTURE = new Uint8Array(4_000_000);
-PICTURE.set(plainPng(64, 64));
+/** An image of 4 MB, most of which is behind its pixels. */
+const IMAGE = new Uint8Array(4_000_000);
+IMAGE.set(plainPng(64, 64));
 /** What a thread that answers others writes, parses or decodes in one step. */
 const MAX_STEP = 100_000;
 
@@ -24,7 +24,7 @@ Deno.test("a video's picture is encoded for the vendor piece by piece", async ()
     added: { providers: { stub: base }, models: [{ id: "stub/video", video, serves: [{ provider: "stub" }] }] },
   });
   try {
-    const url = `data:image/png;base64,${PICTURE.toBase64()}`;
+    const url = `data:image/png;base64,${IMAGE.toBase64()}`;
     const frame = { type: "image_url", image_url: { url }, frame_type: "first_frame" };
     const body = new TextEncoder().encode(JSON.stringify({ model: "stub/video", prompt: "x", frame_images: [frame] }));
     await callerOf(gateway.address, { authorization: `Bearer ${gateway.key}` })("GET", "/v1/videos");

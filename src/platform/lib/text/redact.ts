@@ -23,8 +23,8 @@ interface Shape {
  * Every repetition is bounded: the engine keeps a place to go back to for each character of one, and fails with a
  * `RangeError` beyond some million. No credential has more than 8,192 characters.
  *
- * None reads a part of a text again for each place at which it could begin. So what a pattern repeats is either all that
- * it needs, or cannot contain another beginning.
+ * None reads a part of a text again for each place at which it could begin: what a pattern repeats is all that it
+ * needs, or cannot contain another beginning.
  */
 const SHAPES: readonly Shape[] = [
   { pattern: /\b(?:sk|pk|rk|xai|gsk|whsec)[-_][A-Za-z0-9_\-.*]{12,8192}/g, isCredential: isMixed },
