@@ -1,7 +1,7 @@
 const QUOTE = 0x22, BACKSLASH = 0x5c, COMMA = 0x2c, COLON = 0x3a;
 const OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d, OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d;
 /** A few milliseconds of work. */
-const SLICE_BYTES = 1_000_000;
+const SLICE_BYTES = 500_000;
 /** A shorter text cannot contain enough values to matter. */
 const MIN_BYTES = 32_768;
 /**
