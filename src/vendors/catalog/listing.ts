@@ -1,4 +1,5 @@
-import { eTag, ifNoneMatch } from "@std/http/etag";
+import { eTag } from "@std/http/etag";
+import { hasTag } from "../../platform/http/request/headers.ts";
 import { type Handler, type Inbound, pathParam } from "../../platform/http/request/inbound.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import { chain, type MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
@@ -169,8 +170,7 @@ export function preparedResponse(body: unknown, cacheControl = PUBLIC): Prepared
   return async ({ request, requestId }) => {
     const etag = await (tag ??= eTag(bytes));
     const headers = { "cache-control": cacheControl, "etag": etag, "x-service-request-id": requestId };
-    const isNew = ifNoneMatch(request.headers.get("if-none-match"), etag); // false if the caller's copy is current
-    if (!isNew) return new Response(null, { status: 304, headers });
+    if (hasTag(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
     return new Response(bytes, { headers: { "content-type": "application/json", ...headers } });
   };
 }
