@@ -83,8 +83,8 @@ function isFigure(value: string): boolean {
 }
 
 /**
- * Whether an `If-None-Match` names an entity tag, so that the caller's copy is current. Weak tags are compared as strong
- * ones. It looks at each letter once: anyone may send a field of hundreds of kilobytes. Source: RFC 9110, 13.1.2.
+ * Whether an `If-None-Match` names an entity tag, so that the caller's copy is current. Weak tags are compared as
+ * strong ones. It looks at each letter once: anyone may send hundreds of kilobytes. Source: RFC 9110, 13.1.2.
  */
 export function hasTag(field: string | null, etag: string): boolean {
   if (field === null) return false;

@@ -130,8 +130,8 @@ const EMPTY = 0x9e3779b9 | 0;
 const [FACTOR = 1, OTHER_FACTOR = 1] = crypto.getRandomValues(new Int32Array(2)).map((each) => each | 1);
 
 /**
- * Counts the shapes of objects that a parser of JSON has to make, see {@linkcode NEW_NAME_VALUES}. Objects share a shape
- * if their names are the same, in the same order. Source: V8, "Maps (Hidden Classes)".
+ * Counts the shapes of objects that a parser of JSON has to make, see {@linkcode NEW_NAME_VALUES}. Objects share a
+ * shape if their names are the same, in the same order. Source: V8, "Maps (Hidden Classes)".
  */
 class JsonShapes {
   /** The shapes that were made. Some are missed if there are very many. */
