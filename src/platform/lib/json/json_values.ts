@@ -80,9 +80,12 @@ export async function checkValueCount(bytes: Uint8Array, maxValues: number): Pro
   if (await hasMoreValuesThan(bytes, maxValues)) throw new RangeError(`Expected at most ${maxValues} JSON values`);
 }
 
+/** For how many values a new name counts in an event: some repeat the tools of the request, with thousands of names. */
+const EVENT_NAME_VALUES = 10;
+
 /**
  * Whether a JSON text contains more than `maxValues` values, as {@linkcode hasMoreValuesThan} counts them. It counts in
- * one step, for texts of a few hundred kilobytes.
+ * one step, for events and errors of a few hundred kilobytes.
  */
 export function textHasMoreValuesThan(text: string, maxValues: number): boolean {
   if (text.length < MIN_BYTES && text.length <= maxValues) return false;
@@ -102,7 +105,7 @@ export function textHasMoreValuesThan(text: string, maxValues: number): boolean 
       shapes.open();
     } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) shapes.close();
     else continue;
-    if (values + shapes.made * NEW_NAME_VALUES > maxValues) return true;
+    if (values + shapes.made * EVENT_NAME_VALUES > maxValues) return true;
   }
   return false;
 }
