@@ -1,20 +1,27 @@
 import { type CaseId, type Scenario, type ScenarioId, SCENARIOS } from "./cases.ts";
 import type { Server } from "./child.ts";
 import { type Contender, type ContenderId, contendersOf, failureOf, translationsOf } from "./contenders.ts";
-import { type ContestOptions, type Fields, measure, runContest, unlessFaulty } from "./contest.ts";
-import { repliesCharged } from "./gateway.ts";
+import { type ContestOptions, type Fields, isPeer, measure, runContest, unlessFaulty } from "./contest.ts";
+import { type GatewayOptions, repliesCharged, startGateway } from "./gateway.ts";
 import { measureGarbage } from "./garbage_run.ts";
 import { type Generators, nativeGenerator, ownGenerator, withTally, wrkGenerator } from "./generator.ts";
 import { SMALL_BODY_BYTES } from "./load_request.ts";
 import { describeMachine } from "./machine.ts";
-import { AFTER_LOAD_MS, IDLE_AFTER_MS, measuredServers, memoryOf, memoryUses } from "./memory_watch.ts";
+import {
+  AFTER_LOAD_MS,
+  IDLE_AFTER_MS,
+  measuredServers,
+  memoryOf,
+  memoryUses,
+  SMALL_GATEWAY_NAME,
+} from "./memory_watch.ts";
 import { compileNative } from "./native.ts";
 import { measurePieces } from "./pieces.ts";
-import { PEER_IDS } from "./peers/peer.ts";
 import { profileGateway } from "./profiling.ts";
 import type { Outcome } from "./report/outcome.ts";
 import { assignCores, newFolder, type RivalId, startServers } from "./servers.ts";
-import { type StreamLimit, streamLimitOf } from "./stream_steps.ts";
+import { shuffled } from "./shuffled.ts";
+import { GAP_STREAMS, gapAtManyOf, type StreamLimit, streamsSustained } from "./stream_steps.ts";
 
 /** What a run measures, and for how long. */
 export interface BenchOptions {
@@ -29,7 +36,7 @@ export interface BenchOptions {
   readonly binaries: ReadonlyMap<string, string>;
   /** Numbers of paced streams at once that are tried. */
   readonly steps: readonly number[];
-  /** Whether memory is measured a minute after the start and a minute after the load, instead of at once. */
+  /** Whether memory is measured half a minute after the start and a minute after the load, instead of at once. */
   readonly waitsForMemory: boolean;
 }
 
@@ -69,9 +76,10 @@ async function outcomeOf(options: BenchOptions, folder: string, running: Server[
   );
   const watched = measuredServers(servers);
   const waitsForMemory = cases.has("memory") && options.waitsForMemory;
-  if (waitsForMemory) tell("waiting for a minute after the start, to measure memory");
-  await pause(waitsForMemory ? IDLE_AFTER_MS : SETTLE_MS);
-  const idle = await memoryOf(watched);
+  if (waitsForMemory) tell("waiting for half a minute after the start, to measure memory");
+  const idle = waitsForMemory
+    ? await idleMemory(watched, { ...gatewayOptions, folder: await newFolder(folder, "small") }, running)
+    : await pause(SETTLE_MS).then(() => memoryOf(watched));
   const fields: Fields = fieldsOf(contendersOf(servers), translationsOf(servers.gateway));
   const scenarios = SCENARIOS.filter(({ id, caseId }) => cases.has(caseId) && !options.skipped.includes(id));
   const faults = await faultsOf(scenarios.map(({ id }) => id), fields);
@@ -122,6 +130,21 @@ async function outcomeOf(options: BenchOptions, folder: string, running: Server[
   };
 }
 
+/** The memory of the servers half a minute after the start, and of a gateway with one provider, which then ends. */
+async function idleMemory(
+  watched: ReadonlyMap<string, Server>,
+  gatewayOptions: GatewayOptions,
+  running: Server[],
+): ReturnType<typeof memoryOf> {
+  const small = await startGateway({ ...gatewayOptions, hasOneProvider: true });
+  running.push(small);
+  await pause(IDLE_AFTER_MS);
+  const idle = await memoryOf(new Map([...watched, [SMALL_GATEWAY_NAME, small]]));
+  await small.stop();
+  running.splice(running.indexOf(small), 1);
+  return idle;
+}
+
 /** V8 has compiled almost all code by then. */
 const GARBAGE = { warmUp: 20_000, count: 5_000, timeoutMs: 300_000 };
 
@@ -157,7 +180,7 @@ async function faultsOf(scenarioIds: readonly ScenarioId[], fields: Fields): Pro
     for (const contender of fields[contenders]) {
       const fault = await failureOf(contender, mode, bodyBytes);
       if (fault === null) continue;
-      if (!PEER_IDS.some((peer) => peer === contender.id)) {
+      if (!isPeer(contender.id)) {
         throw new Error(`Cannot measure "${contender.label}": it ${fault}`);
       }
       faults.set(`${contender.id}/${mode}`, fault);
@@ -216,21 +239,30 @@ async function warmUp(
 /** @param roundSeconds The length of a round. A short run warms up for less long. */
 function warmingSecondsOf(load: Scenario | typeof STREAM_WARMING, roundSeconds: number): number {
   const seconds = "id" in load ? WARMING_SECONDS[load.id] ?? 1 : STREAM_WARMING_SECONDS;
-  return Math.min(seconds, 3 * roundSeconds);
+  return Math.min(seconds, 5 * roundSeconds);
 }
 
+/** Turn after turn in another order. */
 async function limitsOf(
   contenders: readonly Contender[],
   steps: readonly number[],
   options: ContestOptions,
 ): Promise<Map<ContenderId, StreamLimit>> {
   const limits = new Map<ContenderId, StreamLimit>();
-  for (const contender of contenders) {
-    options.onProgress(`streams at once: ${contender.label}`);
-    // Without a proxy, only the limit of upstream and generator matters.
-    const tried = contender.id === "direct" ? steps.slice(-1) : steps;
-    const limit = await unlessFaulty(contender, "paced", options, () => streamLimitOf(contender, tried, options));
-    if (limit !== null) limits.set(contender.id, limit);
+  for (let turn = 1; turn <= options.rounds; turn++) {
+    for (const contender of shuffled(contenders)) {
+      // Without a proxy, only the limit of upstream and generator matters.
+      const isDirect = contender.id === "direct";
+      if (isDirect && turn > 1) continue;
+      options.onProgress(`streams at once: turn ${turn} of ${options.rounds}, ${contender.label}`);
+      const tried = isDirect ? steps.slice(-1) : steps;
+      await unlessFaulty(contender, "paced", options, async () => {
+        const { turns, largestGapMs } = limits.get(contender.id) ?? { turns: [], largestGapMs: null };
+        const streams = await streamsSustained(contender, tried, options);
+        const gapMs = turn === 1 && steps.includes(GAP_STREAMS) ? await gapAtManyOf(contender, options) : largestGapMs;
+        limits.set(contender.id, { turns: [...turns, streams], largestGapMs: gapMs });
+      });
+    }
   }
   return limits;
 }

@@ -7,14 +7,19 @@ export interface ServerOptions {
   readonly name: string;
   /** Program and arguments. */
   readonly command: readonly string[];
-  /** The port it will listen on; without it, the program prints `http://…:<port>` on its standard output. */
+  /**
+   * The port it will listen on, and its standard output is logged too; without it, the program prints
+   * `http://…:<port>` there.
+   */
   readonly port?: number;
   /** Environment variables, in addition to host and port. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The file of its standard error. */
+  /** The file of its log: its standard error. */
   readonly logPath: string;
   /** The only processor core it may run on; null for any. */
   readonly core: number | null;
+  /** How long it may take until it listens. Default: half a minute. */
+  readonly readyMs?: number;
 }
 
 /** A running server. */
@@ -31,14 +36,18 @@ export interface Server {
 const READY_MS = 30_000;
 const STOP_MS = 5_000;
 
-/** Starts a server. Throws with the end of its log when it does not listen within half a minute. */
-export async function startServer({ name, command, port: given, env, logPath, core }: ServerOptions): Promise<Server> {
+/** Starts a server. Throws with the end of its log when it does not listen in time. */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { name, command, port: given, env, logPath, core, readyMs = READY_MS } = options;
+  const [redirection, stdout] = given === undefined
+    ? ['2>"$log"', "piped" as const]
+    : ['>"$log" 2>&1', "null" as const];
   // The shell only opens the log and then becomes the server, so the pid is the server's.
   const child = new Deno.Command("sh", {
-    args: ["-c", 'log=$1; shift; exec "$@" 2>"$log"', "sh", logPath, ...await pinned(command, core)],
+    args: ["-c", `log=$1; shift; exec "$@" ${redirection}`, "sh", logPath, ...await pinned(command, core)],
     env: { HOST: "127.0.0.1", PORT: String(given ?? 0), ...env }, // The gateway gives these precedence over its file.
     stdin: "piped",
-    stdout: "piped",
+    stdout,
   }).spawn();
   const stdin = child.stdin.getWriter();
   const stop = async () => {
@@ -48,8 +57,9 @@ export async function startServer({ name, command, port: given, env, logPath, co
     await child.status;
     clearTimeout(timer);
   };
-  const printed = portPrinted(child.stdout);
-  const port = given === undefined ? await printed : await portOpened(given, printed);
+  const port = given === undefined
+    ? await portPrinted(child.stdout, readyMs)
+    : await portOpened(given, child.status, readyMs);
   if (port === null) {
     await stop();
     throw new Error(`Cannot start ${name}: ${(await Deno.readTextFile(logPath)).slice(-2000)}`);
@@ -103,9 +113,12 @@ async function pinned(command: readonly string[], core: number | null): Promise<
 }
 
 /** The port that a server prints; null when it ends or prints none. Later output is dropped. */
-async function portPrinted(stdout: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<number | null> {
+async function portPrinted(
+  stdout: ReadableStream<Uint8Array<ArrayBuffer>>,
+  readyMs: number,
+): Promise<number | null> {
   const { promise, resolve } = Promise.withResolvers<number | null>();
-  const timer = setTimeout(() => resolve(null), READY_MS);
+  const timer = setTimeout(() => resolve(null), readyMs);
   let said = "";
   const read = async () => {
     for await (const text of stdout.pipeThrough(new TextDecoderStream())) {
@@ -121,11 +134,12 @@ async function portPrinted(stdout: ReadableStream<Uint8Array<ArrayBuffer>>): Pro
   return port;
 }
 
-/** The given port as soon as something listens there; null when the program ends before, or after half a minute. */
-async function portOpened(port: number, ended: Promise<number | null>): Promise<number | null> {
+/** The given port as soon as something listens there; null when the program ends before, or not in time. */
+async function portOpened(port: number, ended: Promise<unknown>, readyMs: number): Promise<number | null> {
   let isOver = false;
-  void ended.then((printed) => isOver = printed === null);
-  while (!isOver) {
+  void ended.then(() => isOver = true);
+  const until = performance.now() + readyMs;
+  while (!isOver && performance.now() < until) {
     try {
       const connection = await Deno.connect({ hostname: "127.0.0.1", port });
       connection.close();

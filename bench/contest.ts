@@ -6,6 +6,7 @@ import type { LoadResult } from "./load.ts";
 import { CHUNKS, type Mode } from "./load_request.ts";
 import { PEER_IDS } from "./peers/peer.ts";
 import { processState } from "./process_state.ts";
+import { shuffled } from "./shuffled.ts";
 import { type Range, rangeOf } from "./statistics.ts";
 
 /** The result of one contender under one load. */
@@ -108,9 +109,9 @@ export interface ContestOptions {
 export type Fields = Readonly<Record<Scenario["contenders"], readonly Contender[]>>;
 
 /**
- * Runs loads over their contenders in turn, round after round, so that changes of the machine's speed affect all alike.
- * Without a proxy only the limit of upstream and generator is measured, for which one round is enough; latency is
- * compared with it, so there it has all.
+ * Runs loads over their contenders in turn, round after round, in another order in each round, so that changes of the
+ * machine's speed affect all alike. Without a proxy only the limit of upstream and generator is measured, for which one
+ * round is enough; latency is compared with it, so there it has all.
  */
 export async function runContest(
   scenarios: readonly Scenario[],
@@ -121,7 +122,7 @@ export async function runContest(
   for (const scenario of scenarios) {
     for (let round = 1; round <= roundsOf(scenario, options); round++) {
       options.onProgress(`${scenario.id}: round ${round} of ${roundsOf(scenario, options)}`);
-      for (const contender of fields[scenario.contenders]) {
+      for (const contender of shuffled(fields[scenario.contenders])) {
         if (contender.id === "direct" && round > 1 && scenario.load.kind !== "rate") continue;
         const result = await unlessFaulty(
           contender,
@@ -150,15 +151,19 @@ export async function unlessFaulty<Measured>(
   try {
     return await measured();
   } catch (error) {
-    if (!PEER_IDS.some((peer) => peer === id)) throw error;
+    if (!isPeer(id)) throw error;
     faults.set(`${id}/${mode}`, `failed under load: ${String(error).split("\n", 1)[0]}`);
     return null;
   }
 }
 
-/** Translation has many contenders, and its ratios hardly vary, so it has one round less. */
-function roundsOf({ contenders }: Scenario, { rounds }: ContestOptions): number {
-  return contenders === "directions" ? Math.max(1, rounds - 1) : rounds;
+/** Whether a contender is another gateway, which may fail. */
+export function isPeer(id: ContenderId): boolean {
+  return PEER_IDS.some((peer) => peer === id);
+}
+
+function roundsOf({ maxRounds = Infinity }: Scenario, { rounds }: ContestOptions): number {
+  return Math.min(rounds, maxRounds);
 }
 
 /** Seconds until the gaps of paced streams count, and some more to have enough of them. */
@@ -166,7 +171,7 @@ const MIN_STREAM_SECONDS = 3;
 
 /** Measures one run. Paced streams run for at least three seconds. */
 export async function measure(
-  { server, ask }: Contender,
+  { id, server, ask }: Contender,
   { mode, bodyBytes, connections, load }: Pick<Scenario, "mode" | "bodyBytes" | "connections" | "load">,
   { seconds, generators }: Pick<ContestOptions, "seconds" | "generators">,
 ): Promise<ContenderResult> {
@@ -176,9 +181,29 @@ export async function measure(
   const duration = load.kind === "streams" ? Math.max(seconds, MIN_STREAM_SECONDS) : seconds;
   const result = await generator.run({ request, load, connections, seconds: duration });
   const after = server && await processState(server.pid);
+  if (server !== null && isPeer(id)) await untilIdle(server.pid);
   return {
     ...result,
     repliesPerSecond: result.replies / result.elapsedMs * 1000,
     cpuUsPerReply: before && after && result.replies > 0 ? (after.cpuMs - before.cpuMs) * 1000 / result.replies : null,
   };
+}
+
+const IDLE_STEP_MS = 250;
+/** A fifth of a core: what garbage collections and logs may take. */
+const IDLE_CPU_MS = 50;
+const MAX_IDLE_STEPS = 80;
+
+/**
+ * Waits until a server has worked off what its generator left behind, for at most 20 seconds: it would take the next
+ * contender's core.
+ */
+async function untilIdle(pid: number): Promise<void> {
+  let before = await processState(pid);
+  for (let step = 0; before !== null && step < MAX_IDLE_STEPS; step++) {
+    await new Promise((resolve) => setTimeout(resolve, IDLE_STEP_MS));
+    const now = await processState(pid);
+    if (now !== null && now.cpuMs - before.cpuMs <= IDLE_CPU_MS) return;
+    before = now;
+  }
 }

@@ -6,6 +6,7 @@ import { createAccount } from "../src/money/billing/accounts/account.ts";
 import { createMeter } from "../src/money/billing/meter/create_meter.ts";
 import { createCatalog } from "../src/vendors/catalog/catalog.ts";
 import { readModel } from "../src/vendors/catalog/model.ts";
+import { NO_STORED_FILES } from "../tests/support/no_stored_files.ts";
 import { openFileDirectory } from "../src/platform/files/directory.ts";
 import { systemClock } from "../src/platform/lib/basics/clock.ts";
 import { silentLog } from "../src/platform/lib/basics/log.ts";
@@ -103,6 +104,7 @@ export async function openFleetEngine(options: FleetEngineOptions): Promise<Flee
     isProvider: () => true,
     breaker: createCircuitBreaker({ clock }),
     files: openFileDirectory(`${folder}/files`),
+    stored: NO_STORED_FILES,
     signingKeys: [{ id: "bench", secret: new Uint8Array(32) }],
     egress,
     baseUrl: () => "https://gateway.example",

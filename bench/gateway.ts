@@ -42,6 +42,8 @@ export interface GatewayOptions {
   readonly isolates?: number;
   /** The setting `store`; without it a file in the folder. */
   readonly store?: string;
+  /** Whether it has one provider with one model instead of one for each format and kind of reply. */
+  readonly hasOneProvider?: boolean;
 }
 
 /** Starts the gateway as in production: a store on disk, a catalog with prices, a log file at level info. */
@@ -101,7 +103,8 @@ function configOf(options: GatewayOptions): unknown {
   const { folder, upstreamPort, tokenPrice: price = TOKEN_PRICE, durability, logsRequests = true, isolates = 1 } =
     options;
   const { store = `kv:${join(folder, "store.db")}` } = options;
-  const pairs = BENCH_FORMATS.flatMap((wire) => MODES.map((mode) => ({ wire, mode, provider: `${wire}-${mode}` })));
+  const all = BENCH_FORMATS.flatMap((wire) => MODES.map((mode) => ({ wire, mode, provider: `${wire}-${mode}` })));
+  const pairs = options.hasOneProvider === true ? all.slice(0, 1) : all;
   return {
     server: {
       host: "127.0.0.1",

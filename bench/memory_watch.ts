@@ -1,10 +1,11 @@
 import type { Server } from "./child.ts";
 import type { Servers } from "./contenders.ts";
-import { type ProcessState, processState } from "./process_state.ts";
+import type { ProcessState } from "./process_state.ts";
+import { treeState } from "./process_tree.ts";
 
 /**
- * A server's memory before its first request, a minute after the start, and a minute after its last request; null where
- * it cannot be measured.
+ * The memory of a server and its child processes before its first request, half a minute after the start, and a minute
+ * after its last request; null where it cannot be measured.
  */
 export interface MemoryUse {
   readonly name: string;
@@ -12,8 +13,14 @@ export interface MemoryUse {
   readonly after: ProcessState | null;
 }
 
-/** How long after the start idle memory is measured. V8 returns memory of the start within this time. */
-export const IDLE_AFTER_MS = 60_000;
+/** How long after the start idle memory is measured. */
+export const IDLE_AFTER_MS = 30_000;
+
+/** The gateway in the report. */
+export const GATEWAY_NAME = "Switchyard";
+
+/** A gateway with one provider and one key in the report. It gets no load. */
+export const SMALL_GATEWAY_NAME = "Switchyard, one provider";
 
 /** How long after the load the memory is measured. */
 export const AFTER_LOAD_MS = 60_000;
@@ -21,7 +28,7 @@ export const AFTER_LOAD_MS = 60_000;
 /** The measured servers, by their names in the report. */
 export function measuredServers({ bare, node, gateway, peers }: Servers): ReadonlyMap<string, Server> {
   return new Map([
-    ["Switchyard", gateway],
+    [GATEWAY_NAME, gateway],
     ["bare Deno", bare],
     ...(node === null ? [] : [[node.label, node.server] as const]),
     ...peers.map(({ label, server }) => [label, server] as const),
@@ -30,7 +37,7 @@ export function measuredServers({ bare, node, gateway, peers }: Servers): Readon
 
 /** The memory of every server now. */
 export async function memoryOf(servers: ReadonlyMap<string, Server>): Promise<Map<string, ProcessState | null>> {
-  const states = [...servers].map(async ([name, { pid }]) => [name, await processState(pid)] as const);
+  const states = [...servers].map(async ([name, { pid }]) => [name, await treeState(pid)] as const);
   return new Map(await Promise.all(states));
 }
 

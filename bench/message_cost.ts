@@ -1,7 +1,7 @@
 import { cpuUsage } from "node:process";
-import type { FromIsolate, ToIsolate } from "../src/threads/isolates/messages.ts";
-import { Outbox } from "../src/threads/isolates/outbox.ts";
-import { readMessages } from "../src/threads/isolates/wire.ts";
+import type { FromServing, ToServing } from "../src/threads/serving/messages.ts";
+import { Outbox } from "../src/threads/serving/outbox.ts";
+import { readMessages } from "../src/threads/serving/wire.ts";
 import { threadStarter } from "../src/platform/workers/worker_thread.ts";
 
 /** The cost of a round trip between a thread that accepts connections and the main thread. */
@@ -46,13 +46,13 @@ async function roundTripUs(messages: number, durationMs: number): Promise<number
   });
   const thread = start({
     onMessage(posted) {
-      for (const message of readMessages<FromIsolate>(posted)) answer(message);
+      for (const message of readMessages<FromServing>(posted)) answer(message);
       trips++;
     },
     onCrash: (reason) => crashed.reject(new Error(`Cannot measure messages: the thread ended: ${reason}`)),
   });
-  const outbox = new Outbox<ToIsolate>((batch, transfer) => thread.post(batch, transfer));
-  const answer = (message: FromIsolate) => {
+  const outbox = new Outbox<ToServing>((batch, transfer) => thread.post(batch, transfer));
+  const answer = (message: FromServing) => {
     if (message.type !== "call") return;
     outbox.post({ type: "result", call: message.call, value: { admission: message.call, rates: null } });
   };

@@ -3,14 +3,14 @@
  * money, as each text request does first.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import type { FromIsolate, ToIsolate } from "../src/threads/isolates/messages.ts";
-import { Outbox } from "../src/threads/isolates/outbox.ts";
-import { readMessages } from "../src/threads/isolates/wire.ts";
+import type { FromServing, ToServing } from "../src/threads/serving/messages.ts";
+import { Outbox } from "../src/threads/serving/outbox.ts";
+import { readMessages } from "../src/threads/serving/wire.ts";
 
 const { messages } = workerData as { readonly messages: number };
 const port = parentPort;
 if (port === null) throw new Error("Cannot run message_thread.ts by itself: message_cost.ts starts it");
-const outbox = new Outbox<FromIsolate>((batch, transfer) => port.postMessage(batch, transfer));
+const outbox = new Outbox<FromServing>((batch, transfer) => port.postMessage(batch, transfer));
 let call = 0;
 let open = 0;
 
@@ -32,7 +32,7 @@ function sendBatch(): void {
 }
 
 port.on("message", (posted: unknown) => {
-  open -= readMessages<ToIsolate>(posted).length;
+  open -= readMessages<ToServing>(posted).length;
   if (open === 0) sendBatch();
 });
 sendBatch();

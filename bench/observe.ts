@@ -28,6 +28,7 @@ import {
 } from "./observe_report.ts";
 import { mainThreadMs, processState } from "./process_state.ts";
 import { assignCores, type Cores, newFolder, startUpstream } from "./servers.ts";
+import { shuffled } from "./shuffled.ts";
 
 const RESULTS = fileURLToPath(new URL("./RESULTS-observe.md", import.meta.url));
 
@@ -135,11 +136,6 @@ async function usedBy({ server: { pid } }: MeasuredGateway): Promise<ReplyCost> 
   const [state, mainMs] = await Promise.all([processState(pid), mainThreadMs(pid)]);
   if (state === null || mainMs === null) throw new Error("Cannot measure processor time: no /proc, or no gateway");
   return { allUs: state.cpuMs * 1000, mainUs: mainMs * 1000 };
-}
-
-function shuffled<Item>(items: readonly Item[]): Item[] {
-  return items.map((item) => ({ item, at: Math.random() })).sort((one, other) => one.at - other.at)
-    .map(({ item }) => item);
 }
 
 /** @param folder Of the gateway, since a generator writes its request to a file. */

@@ -32,6 +32,15 @@ export async function mainThreadMs(pid: number): Promise<number | null> {
 }
 
 /**
+ * The processor time of the children of a process that have ended, and of theirs, in milliseconds; null without
+ * `/proc`, or when the process has ended. Source: proc(5).
+ */
+export async function endedChildrenMs(pid: number): Promise<number | null> {
+  const { success, stdout } = await new Deno.Command("cat", { args: [`/proc/${pid}/stat`], stderr: "null" }).output();
+  return success ? ticksOf(new TextDecoder().decode(stdout), [13, 14]) * MS_PER_TICK : null;
+}
+
+/**
  * Processor time of a process and its children, also of those that have ended, in milliseconds; null without `/proc`,
  * or when the process has ended. For a server with a process for each connection.
  */

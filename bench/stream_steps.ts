@@ -1,70 +1,82 @@
+import { elementAt } from "../src/platform/lib/collections/element_at.ts";
 import type { Contender } from "./contenders.ts";
 import { type ContestOptions, measure } from "./contest.ts";
 import { SMALL_BODY_BYTES } from "./load_request.ts";
+import { medianOf } from "./statistics.ts";
 
 /** How many paced streams a contender relays at once. */
 export interface StreamLimit {
-  /** The last step that it sustained; zero when it did not sustain the first. */
-  readonly streams: number;
-  /** Whether it sustained the last step there is. */
-  readonly isOpenEnded: boolean;
-  /** The largest gap at the last step there is, in milliseconds; null if no gap was measured there. */
+  /** The largest step that it sustained in each turn; zero when it did not sustain the first. */
+  readonly turns: readonly number[];
+  /** The largest gap with {@linkcode GAP_STREAMS}, in milliseconds; null if it was not measured. */
   readonly largestGapMs: number | null;
 }
 
 /** Streams at once. */
-export const STEPS: readonly number[] = [100, 150, 200, 300, 400, 500, 700, 1000];
+export const STEPS: readonly number[] = [100, 150, 200, 300, 400, 500, 700, 1000, 1400];
 
 /** The only step of a quick run. */
 export const QUICK_STEPS: readonly number[] = [400];
 
+/** The number of streams whose largest gap is measured, also of a contender that does not sustain them. */
+export const GAP_STREAMS = 1000;
+
 /** Of a thousand gaps, fewer than this may be late. */
 export const MAX_LATE_PER_MILLE = 1;
 
-/** The number of tries of a step, as the machine may have been busy. */
-const MAX_TRIES = 2;
-
-interface Step {
-  readonly isSustained: boolean;
-  readonly largestGapMs: number | null;
-}
+type StepOptions = Pick<ContestOptions, "seconds" | "generators">;
 
 /**
- * Raises the number of paced streams step by step until one gap in a thousand is late or a request fails. The last step
- * is measured in any case.
+ * The largest step that is sustained, by bisection: fewer than one gap in a thousand is late, and no request fails.
+ *
+ * @returns Zero when none is.
  */
-export async function streamLimitOf(
+export async function lastSustained(
+  steps: readonly number[],
+  isSustained: (streams: number) => Promise<boolean>,
+): Promise<number> {
+  let [sustained, failed] = [-1, steps.length];
+  while (failed - sustained > 1) {
+    const middle = (sustained + failed) >> 1;
+    if (await isSustained(elementAt(steps, middle))) sustained = middle;
+    else failed = middle;
+  }
+  return sustained === -1 ? 0 : elementAt(steps, sustained);
+}
+
+/** How many paced streams a contender sustains now. */
+export function streamsSustained(
   contender: Contender,
   steps: readonly number[],
-  options: Pick<ContestOptions, "seconds" | "generators">,
-): Promise<StreamLimit> {
-  let streams = 0;
-  for (const step of steps) {
-    const measured = await tryStep(contender, step, options);
-    const isLast = step === steps.at(-1);
-    if (measured.isSustained) streams = step;
-    if (isLast) return { streams, isOpenEnded: measured.isSustained, largestGapMs: measured.largestGapMs };
-    if (!measured.isSustained) break;
-  }
-  const last = await runStep(contender, steps.at(-1) ?? 0, options);
-  return { streams, isOpenEnded: false, largestGapMs: last.largestGapMs };
+  options: StepOptions,
+): Promise<number> {
+  return lastSustained(steps, async (streams) => {
+    const { failures, gaps } = await runStep(contender, streams, options);
+    return failures === 0 && gaps.count > 0 && gaps.late * 1000 < MAX_LATE_PER_MILLE * gaps.count;
+  });
 }
 
-async function tryStep(contender: Contender, streams: number, options: Parameters<typeof runStep>[2]): Promise<Step> {
-  let step: Step = { isSustained: false, largestGapMs: null };
-  for (let attempt = 0; attempt < MAX_TRIES && !step.isSustained; attempt++) {
-    step = await runStep(contender, streams, options);
-  }
-  return step;
+/** The largest gap with {@linkcode GAP_STREAMS}; null if no gap was measured. */
+export async function gapAtManyOf(contender: Contender, options: StepOptions): Promise<number | null> {
+  const { gaps } = await runStep(contender, GAP_STREAMS, options);
+  return gaps.ms?.max ?? null;
 }
 
-async function runStep(
-  contender: Contender,
-  connections: number,
-  options: Pick<ContestOptions, "seconds" | "generators">,
-): Promise<Step> {
+/** The median over the turns; null without one. */
+export function streamsOf(limit: StreamLimit | undefined): number | null {
+  return medianOf(limit?.turns ?? []);
+}
+
+/** The median of the ratios within each turn; null without one. */
+export function streamsRatio(limit: StreamLimit | undefined, base: StreamLimit | undefined): number | null {
+  const ratios = (limit?.turns ?? []).flatMap((streams, turn) => {
+    const other = base?.turns[turn];
+    return other === undefined || other === 0 ? [] : [streams / other];
+  });
+  return medianOf(ratios);
+}
+
+function runStep(contender: Contender, connections: number, options: StepOptions): ReturnType<typeof measure> {
   const load = { mode: "paced", bodyBytes: SMALL_BODY_BYTES, connections, load: { kind: "streams" } } as const;
-  const { failures, gaps } = await measure(contender, load, options);
-  const isSustained = failures === 0 && gaps.count > 0 && gaps.late * 1000 < MAX_LATE_PER_MILLE * gaps.count;
-  return { isSustained, largestGapMs: gaps.ms?.max ?? null };
+  return measure(contender, load, options);
 }

@@ -2,6 +2,7 @@
 import { createMeter } from "../src/money/billing/meter/create_meter.ts";
 import { createCatalog } from "../src/vendors/catalog/catalog.ts";
 import { readModel } from "../src/vendors/catalog/model.ts";
+import { NO_STORED_FILES } from "../tests/support/no_stored_files.ts";
 import { openFileDirectory } from "../src/platform/files/directory.ts";
 import { systemClock } from "../src/platform/lib/basics/clock.ts";
 import { silentLog } from "../src/platform/lib/basics/log.ts";
@@ -47,6 +48,7 @@ export function videoEngineFor({ store, vendor, files, polling, ...options }: Be
     isProvider: () => true,
     breaker: createCircuitBreaker({ clock: systemClock }),
     files: openFileDirectory(files),
+    stored: NO_STORED_FILES,
     signingKeys: [{ id: "bench", secret: new Uint8Array(32) }],
     egress: options.egress ?? { allow: [], own: [] },
     media: createMediaWork({ clock: systemClock, log: silentLog }),

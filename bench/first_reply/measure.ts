@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { freePort, isInstalled } from "../child.ts";
 import { type Installation, ownCaches, type Place } from "./installation.ts";
-import { gatewayProcessBytes } from "./process_tree.ts";
+import { gatewayProcessBytes } from "../process_tree.ts";
 
 /** What a user waits for and pays, from nothing to the first reply. */
 export interface FirstReply {

@@ -1,14 +1,14 @@
 import { join } from "node:path";
+import { LITELLM_SPEC, LITELLM_VERSION } from "../peers/litellm.ts";
 import type { Installation } from "./installation.ts";
 
-const LITELLM = "litellm[proxy]==1.106.2";
 const LITELLM_KEY = "sk-bench-0123456789";
 const PORTKEY = "@portkey-ai/gateway@1.15.2";
 const BIFROST = "@maximhq/bifrost@1.6.3";
 
 /** LiteLLM's proxy in an environment of its own, without a database. Source: its documentation, "Quick start". */
 export const LITELLM_PROXY: Installation = {
-  label: `LiteLLM ${LITELLM.split("==")[1]}`,
+  label: `LiteLLM ${LITELLM_VERSION}`,
   commands: "pip install 'litellm[proxy]'; litellm --config",
   vendor: "on loopback",
   needs: ["python3"],
@@ -26,7 +26,7 @@ export const LITELLM_PROXY: Installation = {
   },
   install: ({ folder }) => [
     ["python3", "-m", "venv", "venv"],
-    [join(folder, "venv/bin/pip"), "install", "--quiet", LITELLM],
+    [join(folder, "venv/bin/pip"), "install", "--quiet", LITELLM_SPEC],
   ],
   start: ({ folder, port }) => [
     join(folder, "venv/bin/litellm"),

@@ -2,10 +2,10 @@ import type { Server } from "../child.ts";
 import type { Mode } from "../load_request.ts";
 
 /** The other gateways that can be compared with. */
-export type PeerId = "portkey" | "gomodel" | "busbar";
+export type PeerId = "litellm" | "portkey" | "gomodel" | "busbar";
 
 /** Every peer. */
-export const PEER_IDS: readonly PeerId[] = ["portkey", "gomodel", "busbar"];
+export const PEER_IDS: readonly PeerId[] = ["litellm", "portkey", "gomodel", "busbar"];
 
 /** A running peer. */
 export interface RunningPeer {
@@ -26,6 +26,6 @@ export interface PeerOptions {
   readonly folder: string;
   readonly upstreamPort: number;
   readonly core: number | null;
-  /** The program of a peer that the benchmark does not install; null when none was given. */
+  /** The program that the operator supplies; null when none was given. */
   readonly binary: string | null;
 }

@@ -1,9 +1,11 @@
 import { startBusbar } from "./busbar.ts";
 import { startGomodel } from "./gomodel.ts";
+import { startLitellm } from "./litellm.ts";
 import type { PeerId, PeerOptions, RunningPeer } from "./peer.ts";
 import { startPortkey } from "./portkey.ts";
 
 const STARTERS: Readonly<Record<PeerId, (options: PeerOptions) => Promise<RunningPeer | string>>> = {
+  litellm: startLitellm,
   portkey: startPortkey,
   gomodel: startGomodel,
   busbar: startBusbar,

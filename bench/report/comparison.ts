@@ -1,8 +1,8 @@
 import type { ScenarioId } from "../cases.ts";
 import type { Contender } from "../contenders.ts";
-import { cpuUsPerChunk, cpuUsPerReply, p50Ms, p99Ms, type Reading, repliesPerSecond } from "../contest.ts";
+import { cpuUsPerChunk, cpuUsPerReply, oneWayP99Ms, p50Ms, p99Ms, type Reading, repliesPerSecond } from "../contest.ts";
 import { figure, mebibytes, signed, table } from "../markdown.ts";
-import type { StreamLimit } from "../stream_steps.ts";
+import { GAP_STREAMS, streamsOf } from "../stream_steps.ts";
 import { BEFORE } from "./before.ts";
 import type { Outcome } from "./outcome.ts";
 
@@ -32,6 +32,10 @@ function rowsOf({ figures, limits, memory, maxStreams }: Outcome): Row[] {
         ? figure(figures.median(id, "latency", of), 2)
         : signed(figures.difference(id, "direct", "latency", of)?.median ?? null, 2)
     ).join(" / ");
+  const sustained = ({ id }: Contender) => {
+    const streams = streamsOf(limits.get(id));
+    return `${streams === maxStreams ? "≥ " : ""}${figure(streams)}`;
+  };
   const idle = ({ label }: Contender) =>
     mebibytes(memory.find(({ name }) => name === label)?.idle?.residentBytes ?? null);
   return [
@@ -41,12 +45,18 @@ function rowsOf({ figures, limits, memory, maxStreams }: Outcome): Row[] {
       cell: median("json_32", repliesPerSecond),
     },
     { title: "… CPU µs a request", before: figure(BEFORE.cpuUs), cell: median("json_32", cpuUsPerReply) },
+    { title: "… p99 ms", before: "–", cell: median("json_32", p99Ms, 1) },
     { title: "JSON of 1 KB, 128 connections, replies/s", before: "–", cell: median("json_128", repliesPerSecond) },
     { title: "… CPU µs a request", before: "–", cell: median("json_128", cpuUsPerReply) },
     {
       title: "added at 200 requests/s, p50 / p99 ms",
       before: `${signed(BEFORE.addedP50Ms, 2)} / ${signed(BEFORE.addedP99Ms, 2)}`,
       cell: added,
+    },
+    {
+      title: "one connection, closed loop, p50 / p99 ms",
+      before: "–",
+      cell: (contender) => [p50Ms, p99Ms].map((of) => median("closed_1", of, 2)(contender)).join(" / "),
     },
     {
       title: "request of 100 KB, CPU µs",
@@ -59,22 +69,14 @@ function rowsOf({ figures, limits, memory, maxStreams }: Outcome): Row[] {
       before: figure(BEFORE.chunkUs),
       cell: median("paced", cpuUsPerChunk),
     },
+    { title: "… one-way p99 ms, 100 streams", before: "–", cell: median("paced", oneWayP99Ms, 1) },
+    { title: "… one-way p99 ms, 200 streams", before: "–", cell: median("paced_200", oneWayP99Ms, 1) },
+    { title: "… streams at once with under 1 gap in 1,000 above 40 ms", before: BEFORE.streams, cell: sustained },
     {
-      title: "… streams at once with under 1 gap in 1,000 above 40 ms",
-      before: "100–150",
-      cell: ({ id }) => limitText(limits.get(id)),
-    },
-    {
-      title: `… largest gap with ${figure(maxStreams)} streams, ms`,
+      title: `… largest gap with ${figure(GAP_STREAMS)} streams, ms`,
       before: "–",
       cell: ({ id }) => figure(limits.get(id)?.largestGapMs),
     },
     { title: "idle memory, MiB", before: figure(BEFORE.idleMiB), cell: idle },
   ];
-}
-
-/** The number of streams that a contender sustains, with a sign if it may be more. */
-export function limitText(limit: StreamLimit | undefined): string {
-  if (limit === undefined) return "–";
-  return `${limit.isOpenEnded ? "≥ " : ""}${figure(limit.streams)}`;
 }

@@ -1,25 +1,17 @@
+import { MANY_PACED_STREAMS, PACED_STREAMS, type ScenarioId } from "../cases.ts";
 import { DIRECTIONS } from "../contenders.ts";
-import {
-  cpuUsPerChunk,
-  cpuUsPerReply,
-  type Figures,
-  oneWayP99Ms,
-  p50Ms,
-  p99Ms,
-  type Reading,
-  repliesPerSecond,
-} from "../contest.ts";
-import type { ScenarioId } from "../cases.ts";
-import type { StreamLimit } from "../stream_steps.ts";
-import { BEFORE } from "./before.ts";
+import { cpuUsPerChunk, cpuUsPerReply, type Figures, oneWayP99Ms, p99Ms, repliesPerSecond } from "../contest.ts";
 import { figure, signed } from "../markdown.ts";
+import { GATEWAY_NAME, SMALL_GATEWAY_NAME } from "../memory_watch.ts";
+import { streamsRatio } from "../stream_steps.ts";
+import { MARKS_BEFORE } from "./before.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** A performance target of the gateway, and the measurement. */
 export interface Mark {
   readonly text: string;
   readonly target: string;
-  /** The figure before the work on the request path; null where there is none. */
+  /** The figure of an earlier run; null where there is none. */
   readonly before: string | null;
   /** Null when it was not measured. */
   readonly measured: string | null;
@@ -33,10 +25,8 @@ const MIB = 2 ** 20;
 export function marksOf(outcome: Outcome): Mark[] {
   const marks = [
     ...jsonMarks(outcome.figures),
-    ...latencyMarks(outcome.figures),
-    ...bodyMarks(outcome.figures),
     ...streamMarks(outcome),
-    ...translationMarks(outcome.figures),
+    translationMark(outcome.figures),
     ...memoryMarks(outcome),
     ...garbageMarks(outcome),
   ];
@@ -66,154 +56,122 @@ function mark({ text, value, write, before, max = Infinity, min = -Infinity }: B
 
 const times = (value: number) => `${figure(value, 2)} ×`;
 const milliseconds = (value: number) => `${signed(value, 2)} ms`;
-const microseconds = (value: number) => `${figure(value)} µs`;
 const mebibytes = (value: number) => `${figure(value)} MiB`;
+const bytes = (value: number) => `${figure(value)} bytes`;
 
 function jsonMarks(figures: Figures): Mark[] {
-  const ratio = (scenario: ScenarioId, of: Reading) => figures.ratio("pass", "bare", scenario, of)?.median;
-  const at = (connections: 32 | 128) => {
-    const scenario = `json_${connections}` as const;
-    const [cpuBefore, repliesBefore] = connections === 32 ? [BEFORE.cpuOfBare, BEFORE.repliesOfBare] : [null, null];
-    return [
-      mark({
-        text: `JSON of 1 KB, ${connections} connections: CPU a request, of the bare Deno proxy's`,
-        value: ratio(scenario, cpuUsPerReply),
-        write: times,
-        before: cpuBefore,
-        max: 1.1,
-      }),
-      mark({
-        text: `JSON of 1 KB, ${connections} connections: replies/s, of the bare Deno proxy's`,
-        value: ratio(scenario, repliesPerSecond),
-        write: times,
-        before: repliesBefore,
-        min: 0.9,
-      }),
-    ];
-  };
-  return [...at(32), ...at(128)];
-}
-
-function latencyMarks(figures: Figures): Mark[] {
-  const over = (of: Reading) => figures.difference("pass", "bare", "latency", of)?.median;
-  const text = (rank: string) => `200 requests/s on one connection: ${rank} above the bare Deno proxy's`;
-  return [
-    mark({ text: text("p50"), value: over(p50Ms), write: milliseconds, before: BEFORE.addedP50OfBareMs, max: 0.3 }),
-    mark({ text: text("p99"), value: over(p99Ms), write: milliseconds, before: BEFORE.addedP99OfBareMs, max: 1 }),
-  ];
-}
-
-function bodyMarks(figures: Figures): Mark[] {
-  const cpu = (scenario: ScenarioId) => figures.median("pass", scenario, cpuUsPerReply);
   return [
     mark({
-      text: "Request of 100 KB: CPU a request",
-      value: cpu("body_100k"),
-      write: microseconds,
-      before: BEFORE.body100kUs,
-      max: 250,
+      text: "JSON of 1 KB, 32 connections: replies/s, of the bare Deno proxy's",
+      value: figures.ratio("pass", "bare", "json_32", repliesPerSecond)?.median,
+      write: times,
+      before: MARKS_BEFORE.repliesOfBare,
+      min: 0.72,
     }),
     mark({
-      text: "Request of 1 MB: CPU a request",
-      value: cpu("body_1m"),
-      write: microseconds,
-      before: BEFORE.body1mUs,
-      max: 2000,
-    }),
-  ];
-}
-
-const MIN_STREAMS = 700;
-
-function streamMarks({ figures, limits, maxStreams }: Outcome): Mark[] {
-  const limit = limits.get("pass");
-  return [
-    mark({
-      text: "Paced streams: CPU a chunk",
-      value: figures.median("pass", "paced", cpuUsPerChunk),
-      write: microseconds,
-      before: BEFORE.chunkUs,
-      max: 95,
+      text: "JSON of 1 KB, 32 connections: p99, of the bare Deno proxy's",
+      value: figures.ratio("pass", "bare", "json_32", p99Ms)?.median,
+      write: times,
+      before: MARKS_BEFORE.p99OfBare,
+      max: 1.6,
     }),
     mark({
-      text: "Paced streams: one-way p99 above the bare Deno proxy's",
-      value: figures.difference("pass", "bare", "paced", oneWayP99Ms)?.median,
+      text: "200 requests/s on one connection: p99 above the bare Deno proxy's",
+      value: figures.difference("pass", "bare", "latency", p99Ms)?.median,
       write: milliseconds,
-      before: null,
+      before: MARKS_BEFORE.latencyP99OverBareMs,
+      max: 1.5,
+    }),
+  ];
+}
+
+function streamMarks({ figures, limits }: Outcome): Mark[] {
+  const overBare = (scenario: ScenarioId) => figures.difference("pass", "bare", scenario, oneWayP99Ms)?.median;
+  const text = (streams: number) => `${streams} paced streams: one-way p99 above the bare Deno proxy's`;
+  return [
+    mark({
+      text: text(PACED_STREAMS),
+      value: overBare("paced"),
+      write: milliseconds,
+      before: MARKS_BEFORE.oneWayP99OverBareMs,
       max: 1.5,
     }),
     mark({
-      text: "Paced streams at once with under 1 gap in 1,000 above 40 ms",
-      value: sustained(limit, maxStreams),
-      write: (value) => figure(value),
-      before: BEFORE.streams,
-      min: MIN_STREAMS,
+      text: text(MANY_PACED_STREAMS),
+      value: overBare("paced_200"),
+      write: milliseconds,
+      before: null,
+      max: 4,
     }),
     mark({
-      text: "1,000 paced streams: the largest gap",
-      value: maxStreams < 1000 ? null : limit?.largestGapMs,
-      write: (value) => `${figure(value)} ms`,
-      before: null,
-      max: 200,
+      text: `${PACED_STREAMS} paced streams: CPU a chunk, of the bare Deno proxy's`,
+      value: figures.ratio("pass", "bare", "paced", cpuUsPerChunk)?.median,
+      write: times,
+      before: MARKS_BEFORE.chunkOfBare,
+      max: 1.6,
+    }),
+    mark({
+      text: "Paced streams at once with under 1 gap in 1,000 above 40 ms, of the bare Deno proxy's",
+      value: streamsRatio(limits.get("pass"), limits.get("bare")),
+      write: times,
+      before: MARKS_BEFORE.streamsOfBare,
+      min: 0.5,
     }),
   ];
 }
 
 function garbageMarks({ garbage }: Outcome): Mark[] {
-  const bytes = (value: number) => `${figure(value)} bytes`;
-  const rest = { write: bytes, before: null };
   return [
-    mark({ text: "Garbage of a JSON request of 1 KB", value: garbage?.requestBytes, max: 25_000, ...rest }),
-    mark({ text: "Garbage of a chunk", value: garbage?.chunkBytes, max: 1_000, ...rest }),
+    mark({
+      text: "Garbage of a JSON request of 1 KB",
+      value: garbage?.requestBytes,
+      write: bytes,
+      before: MARKS_BEFORE.requestGarbageBytes,
+      max: 25_000,
+    }),
+    mark({
+      text: "Garbage of a chunk",
+      value: garbage?.chunkBytes,
+      write: bytes,
+      before: MARKS_BEFORE.chunkGarbageBytes,
+      max: 1_000,
+    }),
   ];
 }
 
-/** Null when a run sustained all that it tried, but tried too little. */
-function sustained(limit: StreamLimit | undefined, maxStreams: number): number | null {
-  if (limit === undefined || (limit.isOpenEnded && maxStreams < MIN_STREAMS)) return null;
-  return limit.streams;
-}
-
-function translationMarks(figures: Figures): Mark[] {
-  const loads: readonly [string, ScenarioId][] = [
-    ["JSON", "translate_json"],
-    ["streams sent at once", "translate_burst"],
-    ["paced streams", "translate_paced"],
-  ];
-  return loads.map(([name, scenario]) => {
-    const ratios = DIRECTIONS.map(({ id }) => ({
-      id,
-      ratio: figures.ratio(id, "pass", scenario, cpuUsPerReply)?.median ?? null,
-    })).filter((one): one is typeof one & { ratio: number } => one.ratio !== null);
-    const worst = ratios.toSorted((one, other) => other.ratio - one.ratio)[0];
-    const of = worst === undefined ? "" : ` (${worst.id.replace("-", " to ")})`;
-    return mark({
-      text: `Translation, ${name}: CPU of the most expensive direction${of}, of pass-through's`,
-      value: worst?.ratio,
-      write: times,
-      before: null,
-      max: 1.25,
-    });
+function translationMark(figures: Figures): Mark {
+  const ratios = DIRECTIONS.flatMap(({ id }) => {
+    const ratio = figures.ratio(id, "pass", "translate_json", cpuUsPerReply)?.median;
+    return ratio === undefined ? [] : [{ id, ratio }];
+  });
+  const worst = ratios.toSorted((one, other) => other.ratio - one.ratio)[0];
+  const of = worst === undefined ? "" : ` (${worst.id.replace("-", " to ")})`;
+  return mark({
+    text: `Translation of JSON: CPU of the most expensive direction${of}, of pass-through's`,
+    value: worst?.ratio,
+    write: times,
+    before: MARKS_BEFORE.translationOfPass,
+    max: 1.6,
   });
 }
 
 function memoryMarks({ memory, isMemoryAfterMinute }: Outcome): Mark[] {
-  const own = memory.find(({ name }) => name === "Switchyard");
-  const mib = (bytes: number | undefined) => bytes === undefined ? null : bytes / MIB;
+  const of = (wanted: string) => isMemoryAfterMinute ? memory.find(({ name }) => name === wanted) : undefined;
+  const mib = (resident: number | undefined) => resident === undefined ? null : resident / MIB;
   return [
     mark({
-      text: "Idle memory",
-      value: isMemoryAfterMinute ? mib(own?.idle?.residentBytes) : null,
+      text: "Memory half a minute after the start, with one provider and one key",
+      value: mib(of(SMALL_GATEWAY_NAME)?.idle?.residentBytes),
       write: mebibytes,
-      before: BEFORE.idleMiB,
-      max: 75,
+      before: MARKS_BEFORE.idleMiB,
+      max: 95,
     }),
     mark({
       text: "Memory one minute after the load",
-      value: isMemoryAfterMinute ? mib(own?.after?.residentBytes) : null,
+      value: mib(of(GATEWAY_NAME)?.after?.residentBytes),
       write: mebibytes,
-      before: null,
-      max: 150,
+      before: MARKS_BEFORE.afterLoadMiB,
+      max: 160,
     }),
   ];
 }

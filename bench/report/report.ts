@@ -6,8 +6,7 @@ import { methodOf } from "./method.ts";
 import type { Outcome } from "./outcome.ts";
 import { piecesTable } from "./pieces_table.ts";
 import { profileTexts } from "./profile_texts.ts";
-import { BEFORE } from "./before.ts";
-import { cpuUsPerReply } from "../contest.ts";
+import { streamsOf } from "../stream_steps.ts";
 
 /** The report as Markdown. What a reader needs is on its first screen; parts that were not measured are left out. */
 export function writeReport(outcome: Outcome): string {
@@ -15,7 +14,6 @@ export function writeReport(outcome: Outcome): string {
     "# Results",
     opening(outcome),
     marksTable(outcome),
-    speedRemark(outcome),
     "## Comparison",
     "Medians. CPU is processor time of all threads and of the kernel for them. Added latency is the difference to no " +
     "proxy in the same round.",
@@ -28,6 +26,7 @@ export function writeReport(outcome: Outcome): string {
     chargesText(outcome),
     "## Each load, with ranges",
     ...loadTables(outcome),
+    ...sustainedTable(outcome),
     ...memoryTable(outcome),
     ...garbageTable(outcome),
     ...profileTexts(outcome.profiles),
@@ -41,7 +40,7 @@ function opening(outcome: Outcome): string {
   return `Switchyard as in production (keys, balance, limits and ledger on, store on disk) beside proxies that only ` +
     `copy bytes, each alone on one core, on ${outcome.date.toISOString().slice(0, 10)}. ` +
     `**${count(false)} of ${marks.length} marks are missed, ${count(true)} are met.**${unmeasured} ` +
-    "Ratios hold between machines; absolute figures do not. Before: the figures before the work on the request path.";
+    "Ratios hold between machines; absolute figures do not. Before: the figures of 2026-11-27.";
 }
 
 function marksTable(outcome: Outcome): string {
@@ -53,18 +52,6 @@ function marksTable(outcome: Outcome): string {
     isMet === null ? "not measured" : isMet ? "met" : "**missed**",
   ]);
   return table(["Mark", "Target", "Before", "Now", "Result"], rows);
-}
-
-/** The machine's speed in this run, beside that of the run which the absolute marks are from. */
-function speedRemark({ figures }: Outcome): string {
-  const bare = figures.median("bare", "json_32", cpuUsPerReply);
-  if (bare === null) return "";
-  return `The bare Deno proxy needs ${
-    figure(bare)
-  } µs for a JSON request in this run. It needed ${BEFORE.bareCpuUs} µs ` +
-    `in the run that the absolute targets are from, so times of this run compare with ${
-      figure(bare / BEFORE.bareCpuUs, 2)
-    } × the targets.`;
 }
 
 function machineTable({ machine, date, minutes }: Outcome): string {
@@ -80,6 +67,17 @@ function machineTable({ machine, date, minutes }: Outcome): string {
   ]);
 }
 
+function sustainedTable({ fields, limits }: Outcome): string[] {
+  const rows = fields.rivals.flatMap(({ id, label }) => {
+    const turns = limits.get(id)?.turns;
+    return turns === undefined
+      ? []
+      : [[label, figure(streamsOf(limits.get(id))), turns.map((one) => figure(one)).join(" ")]];
+  });
+  if (rows.length === 0) return [];
+  return ["### Paced streams at once", table(["Sustained", "median", "in each turn"], rows)];
+}
+
 function memoryTable({ memory, isMemoryAfterMinute }: Outcome): string[] {
   if (memory.length === 0) return [];
   const rows = memory.map(({ name, idle, after }) => [
@@ -88,9 +86,10 @@ function memoryTable({ memory, isMemoryAfterMinute }: Outcome): string[] {
     mebibytes(after?.peakBytes),
     mebibytes(after?.residentBytes),
   ]);
-  const when = isMemoryAfterMinute ? "one minute after" : "right after";
-  const titles = [`${when} the start`, "peak, under load", `${when} the load`];
-  return ["### Memory", table(["Resident MiB", ...titles], rows)];
+  const titles = isMemoryAfterMinute
+    ? ["half a minute after the start", "peak, under load", "one minute after the load"]
+    : ["right after the start", "peak, under load", "right after the load"];
+  return ["### Memory", "Of each server and its child processes.", table(["Resident MiB", ...titles], rows)];
 }
 
 function garbageTable({ garbage }: Outcome): string[] {

@@ -96,12 +96,21 @@ export const ImageEdit = z.looseObject({
   "svg[reasoning][effort]": z.string().optional(),
 }).meta({ id: "ImageEdit" });
 
-const reference = z.union([z.string(), z.looseObject({ image_url: z.string() })]);
+const fileId = () => about(z.string(), "A stored file.");
+
+const reference = z.union([
+  z.string(),
+  z.looseObject({ image_url: z.string() }),
+  z.looseObject({ file_id: fileId() }),
+]);
 
 /** `POST /v1/images/edits` as JSON. */
 export const ImageEditBody = z.looseObject({
   model: z.string(),
-  images: about(z.array(reference).min(1).max(16), "Addresses, `data:` URIs or base64, as text or as `image_url`."),
+  images: about(
+    z.array(reference).min(1).max(16),
+    "Addresses, `data:` URIs or base64, as text or as `image_url`, or stored files as `file_id`.",
+  ),
   mask: about(reference, "A PNG; its transparent parts may change.").nullish(),
   prompt: z.string(),
   quality: z.enum(["low", "medium", "high", "xhigh", "max"]),
@@ -122,7 +131,11 @@ export const ImageEditBody = z.looseObject({
 }).meta({ id: "ImageEditBody" });
 
 const mediaOf = <Name extends string>(type: Name, more: z.ZodRawShape = {}) =>
-  z.looseObject({ type: z.literal(type), [type]: z.looseObject({ url: z.string() }), ...more });
+  z.looseObject({
+    type: z.literal(type),
+    [type]: z.union([z.looseObject({ url: z.string() }), z.looseObject({ file_id: fileId() })]),
+    ...more,
+  });
 
 /** `POST /v1/videos`. */
 export const VideoCreate = z.looseObject({
@@ -153,8 +166,8 @@ export const VideoCreate = z.looseObject({
   }).nullish(),
   seconds: about(z.union([z.int(), z.string()]), "OpenAI's name of `duration`.").nullish(),
   input_reference: about(
-    z.union([z.looseObject({ image_url: z.string().nullish() }), z.string()]),
-    "OpenAI's name of the first frame.",
+    z.union([z.looseObject({ image_url: z.string().nullish(), file_id: fileId().nullish() }), z.string()]),
+    "OpenAI's name of the first frame: an address or a `data:` URI, or a stored file.",
   ).nullish(),
 }).meta({ id: "VideoCreate" });
 

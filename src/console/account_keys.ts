@@ -14,10 +14,13 @@ export interface Acting {
   readonly account: string;
 }
 
-/** Covers a session and the videos that it has created. */
-const LIFETIME_MS = 24 * 3_600_000;
-/** A key is replaced this long before its end, so that a request and its video do not outlive it. */
-const RENEWED_BEFORE_MS = 3_600_000;
+/**
+ * A key is replaced this long before its end: no batch outlives the key that created it, since its lines fail with that
+ * key. A batch lasts 24 hours. So does a video, unless `limits.video_deadline` is longer.
+ */
+const RENEWED_BEFORE_MS = 25 * 3_600_000;
+/** A day of use, and what is created at its end. */
+const LIFETIME_MS = RENEWED_BEFORE_MS + 24 * 3_600_000;
 /** The oldest is dropped. It stays valid until its end, but nobody has its secret. */
 const MAX_KEYS = 1_000;
 

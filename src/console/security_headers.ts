@@ -17,7 +17,7 @@ const CONTENT_SECURITY_POLICY = [
 ].join("; ");
 
 /** The header fields of every response of the console, errors included. */
-const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = Object.entries({
   "content-security-policy": CONTENT_SECURITY_POLICY,
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
@@ -25,7 +25,7 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
-};
+});
 
 /**
  * Answers of the API are no pages. A browser that opens one, such as a picture of a vendor with a script in it, gives
@@ -39,7 +39,7 @@ const API_POLICY = `sandbox; ${CONTENT_SECURITY_POLICY}`;
  * @param isPage Whether it is a part of the console. Otherwise it is an answer of the API.
  */
 export function withSecurityHeaders(response: Response, isPage: boolean): Response {
-  for (const name in SECURITY_HEADERS) response.headers.set(name, SECURITY_HEADERS[name]!);
+  for (const [name, value] of SECURITY_HEADERS) response.headers.set(name, value);
   if (!isPage) response.headers.set("content-security-policy", API_POLICY);
   return response;
 }

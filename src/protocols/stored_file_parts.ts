@@ -10,11 +10,13 @@ import {
   type StoredFileRecord,
 } from "../services/stored_files/stored_file.ts";
 import type { FileOwner, NewFile, StoredFiles } from "../services/stored_files/stored_files.ts";
+import type { Uploads } from "../services/stored_files/uploads.ts";
 import { readFileForm } from "./file_form.ts";
 
 /** The dependencies of the endpoints for stored files. */
 export interface StoredFileRouteParts {
   readonly stored: StoredFiles;
+  readonly uploads: Uploads;
   readonly authenticate: Authenticate;
   readonly bodyLimits: BodyLimits;
   /** Limits the changes of files by one key. */

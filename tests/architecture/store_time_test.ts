@@ -5,7 +5,7 @@ import type { Commit } from "../../src/platform/store/store.ts";
 import { ROOT, sourceFiles } from "./source_files.ts";
 
 /** The engines, and the clock of a store in a thread. */
-const MAKERS = /^src\/(platform\/store\/|threads\/thread_state\/shared_store_time\.ts)/;
+const MAKERS = /^src\/(platform\/store\/|threads\/state\/shared_store_time\.ts)/;
 
 Deno.test("source tree: the compiler refuses a time of this machine as a due time", () => {
   // @ts-expect-error only the store's clock makes a due time

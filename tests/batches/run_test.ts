@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { verifyLedger } from "../../src/money/billing/verify_ledger.ts";
+import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { until } from "../support/manual_clock.ts";
 import { openBatchStage } from "./stage.ts";
 
@@ -186,6 +187,36 @@ Deno.test("batches: an ended batch is removed after its retention, and with its 
   assertEquals(await at.store.scan(["batch"], { limit: 10 }), []);
   assertEquals(await at.store.scan(["billing", "hold"], { limit: 10 }), []);
   assertEquals(first < second, true);
+});
+
+Deno.test("batches: the lines of two creates of an account are read at a time, and the others in turn", async () => {
+  await using at = await openBatchStage(() => ({}));
+  const gate = Promise.withResolvers<void>();
+  let begun = 0;
+  const lines = async function* (text: string) {
+    begun++;
+    await gate.promise;
+    yield new TextEncoder().encode(JSON.stringify({ custom_id: text, body: { text } }));
+  };
+  const created = texts(5).map((text) => at.createWith([], { lines: lines(text) }));
+  await until(() => begun === 2);
+  for (let turn = 0; turn < 200; turn++) await Promise.resolve();
+  assertEquals(begun, 2);
+  gate.resolve();
+  assertEquals(new Set(await Promise.all(created)).size, 5);
+});
+
+Deno.test("batches: lines take room of their account until their batch ends", async () => {
+  await using at = await openBatchStage(() => ({ text: "" }));
+  at.stage.maxBytes = 4_500;
+  const id = await at.create(["a", "b", "c"].map((text) => text.repeat(400))); // 2,469 bytes as they are stored
+  const create = () => at.createWith(["two"], { lineBytes: 2_500 });
+  const failure = await assertRejects(create, GatewayError);
+  assertEquals([failure.code, failure.details.field], ["invalid_request", "requests"]);
+  await at.run();
+  await at.stored.remove(at.keyId, (await at.read(id)).outputFileId ?? "");
+  at.clock.advance(60_000); // the sum of the account is read again
+  await create();
 });
 
 Deno.test("batches: lines that were free at the create are charged if they cost something", async () => {

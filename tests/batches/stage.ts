@@ -1,6 +1,6 @@
 import { Batches } from "../../src/services/batches/batches.ts";
 import type { NewBatch } from "../../src/services/batches/new_batch.ts";
-import type { BatchParts } from "../../src/services/batches/settling/batch_parts.ts";
+import { type BatchParts, MAX_READS_OF_ACCOUNT } from "../../src/services/batches/settling/batch_parts.ts";
 import type { LineReply, LineRequest } from "../../src/services/batches/lines/line_runner.ts";
 import { batchSweep, cleanHandler, eraseBatches } from "../../src/services/batches/retention.ts";
 import { BatchRuns } from "../../src/services/batches/run.ts";
@@ -12,6 +12,8 @@ import { silentLog } from "../../src/platform/lib/basics/log.ts";
 import type { Money } from "../../src/platform/lib/basics/money.ts";
 import { FairPermits } from "../../src/platform/lib/collections/permits.ts";
 import type { JobHandler } from "../../src/platform/store/job_runner.ts";
+import { AccountRoom } from "../../src/services/stored_files/account_room.ts";
+import { lineBytesOf } from "../../src/services/batches/records/records.ts";
 import { StoredFiles } from "../../src/services/stored_files/stored_files.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
@@ -43,12 +45,18 @@ export async function openBatchStage(
   const stored = new StoredFiles({ store, files, log: silentLog, retentionMs: () => null });
   const vendor = new FakeBatches(clock);
   const tasks = new FakeTasks(store);
-  const stage = { isBusy: false, ran: [] as string[], vendor, refused: 0, isFull: false };
+  const stage = { isBusy: false, ran: [] as string[], vendor, refused: 0, isFull: false, maxBytes: 1e9 };
   const textOf = ({ body }: LineRequest): string => JSON.parse(new TextDecoder().decode(body)).text;
   const parts: BatchParts = {
     store,
     files,
     stored,
+    room: new AccountRoom({
+      store,
+      clock,
+      maxBytes: () => stage.maxBytes,
+      otherBytes: (account) => lineBytesOf(store, account),
+    }),
     meter: createMeter({ store, clock, log: silentLog }),
     clock,
     log: silentLog,
@@ -94,6 +102,7 @@ export async function openBatchStage(
     countLines: () => {},
     maxLineBytes: () => 1_000_000,
     permits: new FairPermits({ inAll: permits }),
+    readers: new FairPermits({ each: MAX_READS_OF_ACCOUNT }),
   };
   const runs = new BatchRuns(parts);
   const batches = new Batches(parts, runs);

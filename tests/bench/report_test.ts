@@ -5,6 +5,8 @@ import { type ContenderResult, Figures, repliesPerSecond, unlessFaulty } from ".
 import { marksOf } from "../../bench/report/marks.ts";
 import type { Outcome } from "../../bench/report/outcome.ts";
 import { writeReport } from "../../bench/report/report.ts";
+import { shuffled } from "../../bench/shuffled.ts";
+import { lastSustained, type StreamLimit } from "../../bench/stream_steps.ts";
 
 function result(cpuUsPerReply: number, repliesPerSecond: number): ContenderResult {
   return {
@@ -53,11 +55,11 @@ function outcomeOf(figures: Figures, scenarioIds: readonly ScenarioId[]): Outcom
 Deno.test("marksOf() has missed marks first and unmeasured ones last", () => {
   const figures = new Figures();
   figures.add("bare", "json_32", result(100, 1000));
-  figures.add("pass", "json_32", result(105, 800));
+  figures.add("pass", "json_32", result(105, 700));
   const marks = marksOf(outcomeOf(figures, ["json_32"]));
   assertEquals(marks.slice(0, 3).map(({ isMet, measured }) => [isMet, measured]), [
-    [false, "0.80 ×"],
-    [true, "1.05 ×"],
+    [false, "0.70 ×"],
+    [true, "1.00 ×"],
     [null, null],
   ]);
 });
@@ -65,20 +67,49 @@ Deno.test("marksOf() has missed marks first and unmeasured ones last", () => {
 Deno.test("marksOf() judges translation by the most expensive direction", () => {
   const figures = new Figures();
   figures.add("pass", "translate_json", result(100, 1000));
-  DIRECTIONS.forEach(({ id }, index) => figures.add(id, "translate_json", result(100 + index * 10, 1000)));
+  DIRECTIONS.forEach(({ id }, index) => figures.add(id, "translate_json", result(100 + index * 15, 1000)));
   const [mark] = marksOf(outcomeOf(figures, [])).filter(({ measured }) => measured !== null);
   assert(mark?.text.includes("messages to content"), mark?.text);
-  assertEquals([mark?.measured, mark?.isMet], ["1.50 ×", false]);
+  assertEquals([mark?.measured, mark?.isMet], ["1.75 ×", false]);
 });
 
-Deno.test("marksOf() does not judge a number of streams that was not tried", () => {
+Deno.test("marksOf() compares streams at once within each turn, and not where they were not tried", () => {
   const outcome = outcomeOf(new Figures(), []);
-  const streamsAt = (streams: number, maxStreams: number) => {
-    const limit = { streams, isOpenEnded: streams === maxStreams, largestGapMs: 50 };
-    return marksOf({ ...outcome, maxStreams, limits: new Map([["pass", limit]]) })
-      .find(({ text }) => text.startsWith("Paced streams at once"))?.isMet;
+  const markWith = (own: readonly number[], bare: readonly number[]) => {
+    const limitOf = (turns: readonly number[]) => ({ turns, largestGapMs: null });
+    const limits = new Map<ContenderId, StreamLimit>([["pass", limitOf(own)], ["bare", limitOf(bare)]]);
+    const [mark] = marksOf({ ...outcome, limits }).filter(({ text }) => text.startsWith("Paced streams at once"));
+    return [mark?.measured, mark?.isMet];
   };
-  assertEquals([streamsAt(400, 400), streamsAt(400, 1000), streamsAt(1000, 1000)], [null, false, true]);
+  assertEquals(markWith([500, 300, 200], [1000, 1000, 400]), ["0.50 ×", true]);
+  assertEquals(markWith([300, 300], [1000, 1000]), ["0.30 ×", false]);
+  assertEquals(markWith([], []), [null, null]);
+});
+
+Deno.test("marksOf() judges the memory of a gateway with one provider, and only after its waits", () => {
+  const state = (residentBytes: number) => ({ cpuMs: 1, residentBytes, peakBytes: residentBytes });
+  const memory = [
+    { name: "Switchyard", idle: state(2 ** 27), after: state(2 ** 27) },
+    { name: "Switchyard, one provider", idle: state(90 * 2 ** 20), after: null },
+  ];
+  const judged = (isMemoryAfterMinute: boolean) =>
+    marksOf({ ...outcomeOf(new Figures(), []), memory, isMemoryAfterMinute })
+      .flatMap(({ text, measured }) => text.startsWith("Memory") && measured !== null ? [measured] : []);
+  assertEquals(judged(true), ["90 MiB", "128 MiB"]);
+  assertEquals(judged(false), []);
+});
+
+Deno.test("lastSustained() finds the last step that is sustained", async () => {
+  const steps = [100, 150, 200, 300, 400];
+  for (const [limit, expected] of [[99, 0], [100, 100], [250, 200], [1000, 400]] as const) {
+    assertEquals(await lastSustained(steps, (streams) => Promise.resolve(streams <= limit)), expected);
+  }
+  assertEquals(await lastSustained([], () => Promise.reject(new Error("a step that there is not"))), 0);
+});
+
+Deno.test("shuffled() keeps every item, in an order that chance decides", () => {
+  const random = [0.9, 0.1, 0.5].values();
+  assertEquals(shuffled(["a", "b", "c"], () => random.next().value ?? 0), ["b", "c", "a"]);
 });
 
 Deno.test("Figures compares within each round, and a contender of one round with all rounds of another", () => {

@@ -1,6 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { COMPLETION_WINDOWS } from "../../src/services/batches/records/batch.ts";
 import { AccountKeys } from "../../src/console/account_keys.ts";
 import { startTestGateway } from "../support/gateway.ts";
+import { present } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { ConsoleBrowser } from "./browser.ts";
 
@@ -127,15 +129,18 @@ Deno.test("AccountKeys renews a key before its end, forgets failures, and keeps 
   const clock = new ManualClock();
   const keys = new AccountKeys(clock);
   let count = 0;
-  const issue = () => Promise.resolve(`secret-${++count}`);
+  const ends: number[] = [];
+  const issue = (expiresAt: number) => Promise.resolve(`secret-${(ends.push(expiresAt), ++count)}`);
   const acting = { operator: "one", account: "demo" };
   assertEquals(await Promise.all([keys.secretFor(acting, issue), keys.secretFor(acting, issue)]), [
     "secret-1",
     "secret-1",
   ]);
   assertEquals(await keys.secretFor({ operator: "two", account: "demo" }, issue), "secret-2");
-  clock.advance(22 * 3_600_000);
+  clock.advance(23 * 3_600_000);
   assertEquals(await keys.secretFor(acting, issue), "secret-1");
+  const batchEndsAt = clock.now() + present(COMPLETION_WINDOWS["24h"], "the window of batches");
+  assert(present(ends[0], "end of the key") > batchEndsAt, "no batch outlives the key that creates it");
   clock.advance(3_600_000);
   assertEquals(
     await Promise.all([keys.secretFor(acting, issue), keys.secretFor(acting, issue)]),

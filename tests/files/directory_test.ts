@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { FilesUnavailableError } from "../../src/platform/files/files.ts";
 import { openFileDirectory } from "../../src/platform/files/directory.ts";
 import { DiskQuota } from "../../src/platform/files/quota.ts";
 import { silentLog } from "../../src/platform/lib/basics/log.ts";
@@ -59,4 +60,40 @@ Deno.test("a directory opens no file outside of it and follows no link", () =>
         await assertRejects(() => files.write(name, pieces(SAMPLE_VIDEO, 9), { capBytes: 9_999 }), RangeError);
       }
     }
+  }));
+
+Deno.test("a folder that is gone is unavailable, is not made again, and is used again when it is back", () =>
+  inFolder(async (folder) => {
+    const path = `${folder}/files`;
+    const quota = new DiskQuota({ quotaBytes: 1e6, log: silentLog });
+    const files = openFileDirectory(path, quota);
+    const write = () => files.write("a.mp4", pieces(SAMPLE_VIDEO, 1_000), { capBytes: 1e6 });
+    await write();
+    await Deno.rename(path, `${folder}/away`);
+    const failure = await assertRejects(write, FilesUnavailableError);
+    assertEquals(failure.message.includes("ENOENT"), true);
+    assertEquals(await files.find("a.mp4"), null);
+    await Deno.rename(`${folder}/away`, path);
+    await write();
+    assertEquals([quota.usage.bytes, (await files.find("a.mp4"))?.bytes], [SAMPLE_VIDEO.length, SAMPLE_VIDEO.length]);
+  }));
+
+Deno.test("a folder that cannot be made is unavailable until it can be", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/files`, "a file in its place");
+    const files = openFileDirectory(`${folder}/files/deep`);
+    const write = () => files.write("a.mp4", pieces(SAMPLE_VIDEO, 1_000), { capBytes: 1e6 });
+    await assertRejects(write, FilesUnavailableError);
+    await assertRejects(write, FilesUnavailableError);
+    await Deno.remove(`${folder}/files`);
+    await write();
+    assertEquals((await files.find("a.mp4"))?.bytes, SAMPLE_VIDEO.length);
+  }));
+
+Deno.test("what a source throws stays what it is, also an error of the system", () =>
+  inFolder(async (folder) => {
+    const reset = Object.assign(new Deno.errors.ConnectionReset("the vendor left"), { code: "ECONNRESET" });
+    const source = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(reset) }) };
+    const thrown = await openFileDirectory(folder).write("a.mp4", source, { capBytes: 1e6 }).catch((error) => error);
+    assertEquals(thrown, reset);
   }));

@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
+import { FilesUnavailableError } from "../../src/platform/files/files.ts";
 import { createSpool } from "../../src/platform/files/spool.ts";
 
 async function withFolder(test: (folder: string) => Promise<void>): Promise<void> {
@@ -69,5 +70,16 @@ Deno.test("removeLeftovers() removes the files of an earlier process and needs n
     await writer.write(numbered(100_000));
     assertEquals((await read(writer.finish().open())).length, 100_000);
     await again.clear();
+  });
+});
+
+Deno.test("a spool whose folder cannot be made says so, and works again when it can be", async () => {
+  await withFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/inner`, "a file in its place");
+    const spool = createSpool(`${folder}/inner`);
+    const write = () => spool.openRequest().create().write(numbered(100_000));
+    await assertRejects(write, FilesUnavailableError);
+    await Deno.remove(`${folder}/inner`);
+    await write();
   });
 });

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.ts";
 import { jsonObjectOf, readJsonObject } from "../../src/platform/http/bodies/json_body.ts";
+import { readMediaBody } from "../../src/platform/http/bodies/media_body.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const refusalOf = (sent: Uint8Array<ArrayBuffer> | string) =>
@@ -156,3 +157,27 @@ Deno.test("readJsonObject() rejects more values than its endpoint accepts, befor
   const { body } = await readJsonObject({ request: sent(), memory: UNLIMITED_MEMORY.lease() }, taken);
   assertEquals((body.a as number[]).length, 200_001);
 });
+
+Deno.test("readJsonObject() reads a body that was received before, and no longer one than its endpoint accepts", async () => {
+  const bytes = bytesOf('{"model":"a"}');
+  const source = {
+    request: new Request("http://localhost/", { method: "POST" }),
+    memory: UNLIMITED_MEMORY.lease("a"),
+    received: { bytes },
+  };
+  assertEquals((await readJsonObject(source, { capBytes: bytes.length })).body, { model: "a" });
+  const refusal = await assertRejects(() => readJsonObject(source, { capBytes: bytes.length - 1 }), GatewayError);
+  assertEquals([refusal.code, refusal.status], ["request_too_large", 413]);
+  for (const maxBytes of [bytes.length - 1, bytes.length]) {
+    const limits = { limits: { capBytes: maxBytes }, places: { members: [], isBase64: false } };
+    const reading = readMediaBody(source, {
+      ...limits,
+      accountId: "a",
+      thread: { reader: NO_READER, aboveBytes: 1_000 },
+    });
+    if (maxBytes === bytes.length) assertEquals((await reading).body, { model: "a" });
+    else await assertRejects(() => reading, GatewayError, "expected at most");
+  }
+});
+
+const NO_READER = { read: () => Promise.reject(new Error("No thread reads a short body")) };

@@ -8,7 +8,7 @@ import type { Log, LogFields } from "../../src/platform/lib/basics/log.ts";
 import type { DeadlineWheel, Watched } from "../../src/platform/net/deadline.ts";
 import { createIsolateHandler } from "../../src/entry/app/threads/isolate_handler.ts";
 import { createRouter } from "../../src/entry/app/routing/router.ts";
-import { relayedAddressOf, relayedHandler, ThreadRelay } from "../../src/threads/isolates/relay.ts";
+import { relayedAddressOf, relayedHandler, ThreadRelay } from "../../src/threads/serving/relay.ts";
 
 /** A server with a few simple routes behind the gateway's real HTTP stack. */
 export interface TestServer extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { CircuitFlag } from "../../src/threads/isolates/circuit_flag.ts";
-import { flaggedBreaker } from "../../src/threads/isolates/flagged_breaker.ts";
+import { CircuitFlag } from "../../src/threads/serving/circuit_flag.ts";
+import { flaggedBreaker } from "../../src/threads/serving/flagged_breaker.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "../../src/vendors/routing/circuit_breaker.ts";
 import { UpstreamFailure } from "../../src/vendors/upstreams/call/failure.ts";
 import { ManualClock } from "../support/manual_clock.ts";

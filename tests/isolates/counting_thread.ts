@@ -1,5 +1,5 @@
 /** An isolate that counts the reads of bodies between two turns of its event loop, and posts each new maximum. */
-import "../../src/entry/app/threads/isolate_thread.ts";
+import "../../src/entry/app/threads/serving_thread.ts";
 
 const channel = new BroadcastChannel("counting-isolates");
 let reads = 0;

@@ -1,5 +1,5 @@
 /** An isolate that fails at a message of the test, on a channel that all threads of a process share. */
-import "../../src/entry/app/threads/isolate_thread.ts";
+import "../../src/entry/app/threads/serving_thread.ts";
 import { holdState } from "../../src/platform/lib/basics/held.ts";
 
 /** How an isolate fails. */

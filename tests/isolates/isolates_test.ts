@@ -5,16 +5,16 @@ import { readConfig } from "../../src/config/config.ts";
 import type { RequestRecord } from "../../src/platform/http/request/request_record.ts";
 import { WrongKeys } from "../../src/platform/http/wrong_keys.ts";
 import { unobservedRecord } from "../support/unobserved_record.ts";
-import { Isolates, unbalancedReason } from "../../src/threads/isolates/isolates.ts";
-import type { FromIsolate, ToIsolate } from "../../src/threads/isolates/messages.ts";
-import { readMessages } from "../../src/threads/isolates/wire.ts";
+import { Isolates, unbalancedReason } from "../../src/threads/serving/isolates.ts";
+import type { FromServing, ToServing } from "../../src/threads/serving/messages.ts";
+import { readMessages } from "../../src/threads/serving/wire.ts";
 import { jsonLog } from "../../src/platform/lib/basics/log.ts";
 import { threadModule } from "../../src/platform/lib/process/program_files.ts";
 import { ThreadUse } from "../../src/platform/lib/process/thread_use.ts";
 import { createCircuitBreaker } from "../../src/vendors/routing/circuit_breaker.ts";
 import { BoundedMemory } from "../../src/services/texts/memory/bounded_memory.ts";
-import { Lessors } from "../../src/threads/thread_state/lessors.ts";
-import type { StateThread } from "../../src/threads/thread_state/state_thread.ts";
+import { Lessors } from "../../src/threads/leases/lessors.ts";
+import type { StateThread } from "../../src/threads/state/state_thread.ts";
 import type { WorkerThreadEvents } from "../../src/platform/workers/worker_thread.ts";
 import { unlimitedKey } from "../support/callers.ts";
 import { itemAt } from "../support/items.ts";
@@ -23,13 +23,13 @@ import { openMemoryStore } from "../support/memory_store.ts";
 
 /** An isolate that follows the test's script. */
 class ScriptedIsolate implements StateThread {
-  readonly got: ToIsolate[] = [];
+  readonly got: ToServing[] = [];
   isTerminated = false;
 
   constructor(readonly events: WorkerThreadEvents) {}
 
   post(messages: unknown): void {
-    this.got.push(...readMessages<ToIsolate>(messages));
+    this.got.push(...readMessages<ToServing>(messages));
   }
 
   sendResult(): void {}
@@ -40,7 +40,7 @@ class ScriptedIsolate implements StateThread {
 
   setReferenced(): void {}
 
-  say(...messages: readonly FromIsolate[]): void {
+  say(...messages: readonly FromServing[]): void {
     this.events.onMessage(messages);
   }
 
@@ -93,7 +93,7 @@ async function stage(real?: { readonly port: number; readonly relayPort: number 
     writtenObserver: null,
     hasRows: false,
     countsRequests: true,
-    entry: threadModule("entry/app/threads/isolate_thread"),
+    entry: threadModule("entry/app/threads/serving_thread"),
     meter,
     store,
     breaker: createCircuitBreaker({ clock }),

@@ -1,17 +1,17 @@
 import { assertEquals } from "@std/assert";
-import type { ToIsolate } from "../../src/threads/isolates/messages.ts";
-import { Outbox } from "../../src/threads/isolates/outbox.ts";
-import { readMessages } from "../../src/threads/isolates/wire.ts";
+import type { ToServing } from "../../src/threads/serving/messages.ts";
+import { Outbox } from "../../src/threads/serving/outbox.ts";
+import { readMessages } from "../../src/threads/serving/wire.ts";
 
-function overdrawn(admission: number): ToIsolate {
+function overdrawn(admission: number): ToServing {
   return { type: "overdrawn", admission };
 }
 
 function stage() {
   const sent: number[][] = [];
   let onSent = () => {};
-  const outbox = new Outbox<ToIsolate>((posted) => {
-    const messages = readMessages<ToIsolate & { readonly admission: number }>(posted);
+  const outbox = new Outbox<ToServing>((posted) => {
+    const messages = readMessages<ToServing & { readonly admission: number }>(posted);
     sent.push(messages.map(({ admission }) => admission));
     onSent();
   }, (_, error) => {
@@ -35,12 +35,12 @@ Deno.test("outbox: messages of a turn are sent as one, in order, with those that
 
 Deno.test("outbox: a message that cannot be sent keeps no other from being sent, and its sender learns of it", () => {
   const sent: unknown[] = [];
-  const unsent: ToIsolate[] = [];
-  const outbox = new Outbox<ToIsolate>(
-    (posted, transfer) => void sent.push(...readMessages<ToIsolate>(structuredClone(posted, { transfer }))),
+  const unsent: ToServing[] = [];
+  const outbox = new Outbox<ToServing>(
+    (posted, transfer) => void sent.push(...readMessages<ToServing>(structuredClone(posted, { transfer }))),
     (message) => void unsent.push(message),
   );
-  const result = (call: number, value: ArrayBuffer): ToIsolate => ({ type: "result", call, value });
+  const result = (call: number, value: ArrayBuffer): ToServing => ({ type: "result", call, value });
   const [whole, moved] = [new ArrayBuffer(3), new ArrayBuffer(4)];
   moved.transfer();
   outbox.post(overdrawn(1));

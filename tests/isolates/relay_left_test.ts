@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { systemClock } from "../../src/platform/lib/basics/clock.ts";
 import { ConnectionError } from "../../src/platform/net/http1/connection_error.ts";
-import { ThreadRelay } from "../../src/threads/isolates/relay.ts";
+import { ThreadRelay } from "../../src/threads/serving/relay.ts";
 
 Deno.test("isolates: a request whose caller has left already is not sent to the main thread", async () => {
   let requests = 0;

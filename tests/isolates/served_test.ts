@@ -4,7 +4,7 @@ import { imageModel } from "../images/image_gateway.ts";
 
 const ENTRY = new URL("./unrelayed_thread.ts", import.meta.url);
 
-Deno.test("isolates: texts up to limits.large_body, images, calls with JSON and catalogs are answered where they arrive", async () => {
+Deno.test("isolates: texts of any size, images, calls with JSON and catalogs are answered where they arrive", async () => {
   const models = [{
     id: "sandbox/moderation-1",
     pricing: { request: "0.00001" },
@@ -57,7 +57,8 @@ Deno.test("isolates: texts up to limits.large_body, images, calls with JSON and 
     },
   );
   assertEquals([await get("/v1/key"), await get("/v1/videos")], [503, 503]);
+  // Another thread parses it. Nothing of it goes over a connection to the main thread.
   const larger = { ...long, messages: [{ role: "user", content: "word ".repeat(500_000) }] };
-  assertEquals((await post("/v1/chat/completions", larger)).toString().slice(0, 3), "503");
+  assertEquals(await post("/v1/chat/completions", larger), 200);
   await gateway.stop();
 });

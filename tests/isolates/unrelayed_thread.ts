@@ -1,6 +1,5 @@
 /** An isolate that cannot reach the main thread with a request: what it relays is refused. */
-import { ThreadRelay } from "../../src/threads/isolates/relay.ts";
+import { ThreadRelay } from "../../src/threads/serving/relay.ts";
 
 ThreadRelay.prototype.send = () => Promise.reject(new Error("relayed"));
-ThreadRelay.prototype.sendRead = () => Promise.reject(new Error("relayed"));
-await import("../../src/entry/app/threads/isolate_thread.ts");
+await import("../../src/entry/app/threads/serving_thread.ts");

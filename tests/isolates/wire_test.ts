@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { unobservedRecord } from "../support/unobserved_record.ts";
-import type { FromIsolate, ToIsolate } from "../../src/threads/isolates/messages.ts";
-import { readMessages, writeMessages } from "../../src/threads/isolates/wire.ts";
+import type { FromServing, ToServing } from "../../src/threads/serving/messages.ts";
+import { readMessages, writeMessages } from "../../src/threads/serving/wire.ts";
 
 const money = fc.bigInt({ min: 0n, max: 10n ** 30n });
 const id = fc.nat();
@@ -78,7 +78,7 @@ const message = fc.oneof(
     value: fc.record({ admission: fc.option(id), rates: fc.constant(null) }),
   }),
   fc.record({ type: fc.constant("result"), call: id, failure }),
-) as fc.Arbitrary<FromIsolate | ToIsolate>;
+) as fc.Arbitrary<FromServing | ToServing>;
 
 Deno.test("messages of isolates survive as text, with exact amounts", () => {
   fc.assert(fc.property(fc.array(message, { maxLength: 5 }), (messages) => {
@@ -97,7 +97,7 @@ Deno.test("messages of isolates that do not fit JSON are posted as they are, tog
       { type: "call", call: 1, request: null, what: { name: "store", method: "balance", args: ["demo"] } },
       { type: "keep-item", key: "a", value: "b", characters: 1 },
       { type: "log", level: "info", event: "started", fields: { count: 1 } },
-    ] as (FromIsolate | ToIsolate)[]
+    ] as (FromServing | ToServing)[]
   ) {
     const messages = [{ type: "overdrawn", admission: 1 }, odd] as const;
     const posted = writeMessages(messages);

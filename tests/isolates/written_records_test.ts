@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { accessLog } from "../../src/platform/http/access_log.ts";
 import type { RequestRecord } from "../../src/platform/http/request/request_record.ts";
-import { RecordWriter } from "../../src/threads/isolates/written_records.ts";
+import { RecordWriter } from "../../src/threads/serving/written_records.ts";
 import { jsonLog, logWritten } from "../../src/platform/lib/basics/log.ts";
 import { countLog } from "../../src/observers/metrics/counted_log.ts";
 import { RequestMetrics } from "../../src/observers/metrics/request_metrics.ts";

@@ -14,10 +14,11 @@ import { unobservedRecord } from "../support/unobserved_record.ts";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 import { jsonLog } from "../../src/platform/lib/basics/log.ts";
 import { UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.ts";
-import type { BlockingResult } from "../../src/threads/thread_state/messages.ts";
-import { LargeRequests } from "../../src/threads/large_requests/large_requests.ts";
-import type { StateThread } from "../../src/threads/thread_state/state_thread.ts";
-import type { FromThread, ToThread } from "../../src/threads/large_requests/messages.ts";
+import type { HandedRequest, ReplyMessage } from "../../src/threads/state/handed_request.ts";
+import { LargeRequests } from "../../src/threads/serving/large_requests.ts";
+import type { StateThread } from "../../src/threads/state/state_thread.ts";
+import type { FromServing, ToServing } from "../../src/threads/serving/messages.ts";
+import { readMessages } from "../../src/threads/serving/wire.ts";
 import { createCircuitBreaker } from "../../src/vendors/routing/circuit_breaker.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 import { BoundedMemory } from "../../src/services/texts/memory/bounded_memory.ts";
@@ -29,19 +30,16 @@ import { unlimitedKey } from "../support/callers.ts";
 
 /** A thread that follows the test's script. */
 class ScriptedThread implements StateThread {
-  readonly got: ToThread[] = [];
-  readonly answers: unknown[] = [];
+  readonly got: ToServing[] = [];
   terminated = false;
 
   constructor(readonly events: WorkerThreadEvents) {}
 
-  post(message: unknown): void {
-    this.got.push(message as ToThread);
+  post(messages: unknown): void {
+    this.got.push(...readMessages<ToServing>(messages));
   }
 
-  sendResult({ value }: BlockingResult): void {
-    this.answers.push(value);
-  }
+  sendResult(): void {}
 
   terminate(): void {
     this.terminated = true;
@@ -49,8 +47,8 @@ class ScriptedThread implements StateThread {
 
   setReferenced(): void {}
 
-  say(message: FromThread): void {
-    this.events.onMessage(message);
+  say(message: FromServing): void {
+    this.events.onMessage([message]);
   }
 
   /** The ids of the requests that it received. */
@@ -58,11 +56,69 @@ class ScriptedThread implements StateThread {
     return this.got.flatMap((message) => message.type === "request" ? [message.id] : []);
   }
 
+  /** A request that it was handed. */
+  async request(id: number): Promise<HandedRequest> {
+    const isMeant = (message: ToServing) => message.type === "request" && message.id === id;
+    const message = await stateOf(`request ${id} is there`, () => this.got.find(isMeant), (got) => got !== undefined);
+    return (message as RequestMessage).request;
+  }
+
+  /** Sends the response to a request: all of it, or a stream. */
+  async respond(id: number, body: string | ReadableStream<Uint8Array<ArrayBuffer>>, type: string): Promise<void> {
+    const { reply } = await this.request(id);
+    const sent = typeof body === "string" ? bufferOf(body) : body;
+    const headers = [["content-type", type]] as const;
+    const moved: Transferable[] = [sent];
+    reply.postMessage(
+      { type: "response", status: 200, headers, body: sent, rates: null } satisfies ReplyMessage,
+      moved,
+    );
+  }
+
+  /** A request has ended, with what was collected about it. */
+  async end(id: number, facts = unobservedRecord().facts()): Promise<void> {
+    const { reply } = await this.request(id);
+    reply.postMessage({ type: "record", facts } satisfies ReplyMessage);
+    this.say({ type: "ended", id });
+  }
+
+  /** Answers a request with an object, and ends it. */
+  async answer(id: number): Promise<void> {
+    await this.respond(id, "{}", JSON_TYPE);
+    await this.end(id);
+  }
+
   /** The result of the latest call. */
   async result(): Promise<unknown> {
     const last = await stateOf("a call has ended", () => this.got.at(-1), (message) => message?.type === "result");
     return last?.type === "result" ? last.failure ?? last.value : undefined;
   }
+}
+
+type RequestMessage = ToServing & { readonly type: "request" };
+
+const EVENTS = "text/event-stream";
+const JSON_TYPE = "application/json";
+
+/** A stream that the test writes, and how often it was asked for a chunk. */
+function scriptedStream() {
+  let controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
+  let pulls = 0;
+  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start: (own) => void (controller = own),
+    pull: () => void pulls++,
+  }, { highWaterMark: 0 });
+  return {
+    stream,
+    write: (text: string) => controller?.enqueue(new TextEncoder().encode(text)),
+    close: () => controller?.close(),
+    pulls: () => pulls,
+  };
+}
+
+/** Lets messages arrive. */
+async function turn(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 const MODEL = readModel({
@@ -91,6 +147,7 @@ async function stage({ maxThreads = 1, canStart = (): boolean => true } = {}) {
     entry: new URL("file:///unused.ts"),
     own: [],
     openStreams: live,
+    memory: UNLIMITED_MEMORY,
     meter,
     store,
     breaker: createCircuitBreaker({ clock }),
@@ -161,13 +218,6 @@ async function admitted(thread: ScriptedThread, id: number): Promise<number> {
   return admission;
 }
 
-const head = (id: number, body: ArrayBuffer | null = null, type = "text/event-stream"): FromThread => ({
-  type: "head",
-  id,
-  status: 200,
-  headers: [["content-type", type]],
-  body,
-});
 const bufferOf = (text: string) => new TextEncoder().encode(text).buffer;
 
 Deno.test("LargeRequests gives a thread one request to parse at a time, and is fair between accounts", async () => {
@@ -176,12 +226,13 @@ Deno.test("LargeRequests gives a thread one request to parse at a time, and is f
   const thread = itemAt(threads, 0);
   const order: number[] = [];
   for (let nth = 0; nth < 4; nth++) {
-    const id = thread.requests.at(-1)!;
+    const ids = await stateOf("the next request", () => thread.requests, ({ length }) => length === nth + 1);
+    const id = itemAt(ids, nth);
     order.push(id);
-    thread.say({ type: "digested", id });
+    thread.say({ type: "parsed", id });
   }
   assertEquals(order, [1, 2, 4, 3]);
-  for (const id of order) thread.say(head(id, bufferOf("{}"), "application/json"));
+  for (const id of order) await thread.answer(id);
   assertEquals(await Promise.all(answers.map(async (answer) => (await answer).text())), ["{}", "{}", "{}", "{}"]);
   await close();
 });
@@ -200,50 +251,73 @@ Deno.test("LargeRequests streams a body chunk by chunk, each when the caller can
   const { threads, ask, live, close } = await stage();
   const asked = ask();
   const thread = itemAt(threads, 0);
-  thread.say(head(1));
+  const { stream, write, close: closeStream, pulls } = scriptedStream();
+  await thread.respond(1, stream, EVENTS);
   const reader = (await asked).body!.getReader();
-  assertEquals([live.count, thread.got.filter(({ type }) => type === "pull").length], [1, 0]);
+  await turn();
+  const before = pulls(); // the platform asks for one chunk ahead
+  assertEquals([live.count, before <= 1], [1, true]);
   const read = reader.read();
-  thread.say({ type: "piece", id: 1, piece: bufferOf("data: 1\n\n") });
+  write("data: 1\n\n");
   assertEquals(new TextDecoder().decode((await read).value), "data: 1\n\n");
-  assertEquals(thread.got.filter(({ type }) => type === "pull").length, 1);
+  await turn();
+  assert(pulls() <= before + 1);
   const last = reader.read();
-  thread.say({ type: "piece", id: 1, piece: null });
+  closeStream();
   assertEquals([(await last).done, live.count], [true, 0]);
+  await thread.end(1);
   await close();
 });
 
 Deno.test("a crash fails requests without a head and ends streams with an error event of their protocol", async () => {
   const { threads, ask, close } = await stage();
   const streamed = ask();
-  itemAt(threads, 0).say(head(1));
+  const thread = itemAt(threads, 0);
+  const [events, elements] = [scriptedStream(), scriptedStream()];
+  await thread.respond(1, events.stream, EVENTS);
+  const first = (await streamed).body!.getReader();
+  thread.say({ type: "parsed", id: 1 });
   const listed = ask({ codec: content });
-  itemAt(threads, 0).say(head(2, null, "application/json"));
+  await thread.respond(2, elements.stream, JSON_TYPE);
+  const second = (await listed).body!.getReader();
+  thread.say({ type: "parsed", id: 2 });
   const failed = ask();
-  const [events, list] = [(await streamed).text(), (await listed).text()];
-  itemAt(threads, 0).say({ type: "piece", id: 1, piece: bufferOf('data: {"half":') });
-  itemAt(threads, 0).say({ type: "piece", id: 2, piece: bufferOf("[{}") });
-  itemAt(threads, 0).events.onCrash("ERR_WORKER_OUT_OF_MEMORY");
+  events.write('data: {"half":');
+  elements.write("[{}");
+  const texts = await Promise.all(
+    [first, second].map(async (reader) => new TextDecoder().decode((await reader.read()).value)),
+  );
+  thread.events.onCrash("ERR_WORKER_OUT_OF_MEMORY");
   assertEquals((await assertRejects(() => failed, GatewayError)).code, "route_error");
-  assertMatch(await events, /^data: \{"half":\n\ndata: \{"error":.*send it again/s);
-  const elements = JSON.parse(await list);
-  assertMatch(elements[1].error.message, /send it again/);
+  assertMatch(texts[0] + await restOf(first), /^data: \{"half":\n\ndata: \{"error":.*send it again/s);
+  const list = JSON.parse(texts[1] + await restOf(second));
+  assertMatch(list[1].error.message, /send it again/);
   const next = ask();
-  itemAt(threads, 1).say(head(4, bufferOf("{}"), "application/json"));
+  await itemAt(threads, 1).answer(4);
   assertEquals((await next).status, 200);
   await close();
 });
+
+async function restOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
+  let text = "";
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    text += new TextDecoder().decode(read.value);
+  }
+  return text;
+}
 
 Deno.test("after a crash, a call that was being served is charged by a rough count", async () => {
   const { threads, ask, meter, available, lines, close } = await stage();
   const served = ask({ bytes: 4_000 });
   const thread = itemAt(threads, 0);
   await admitted(thread, 1);
-  thread.say(head(1));
-  const text = (await served).text();
-  thread.say({ type: "piece", id: 1, piece: bufferOf("d".repeat(400)) });
+  const { stream, write } = scriptedStream();
+  await thread.respond(1, stream, EVENTS);
+  const reader = (await served).body!.getReader();
+  write("d".repeat(400));
+  await reader.read();
   thread.events.onCrash("it ended");
-  await text;
+  await restOf(reader);
   await close();
   await meter.flush();
   // 1,000 tokens in and 100 out at the model's prices.
@@ -307,7 +381,8 @@ Deno.test("a disconnection is sent to the thread, or removes a queued request", 
   first.abort();
   await running;
   const thread = itemAt(threads, 0);
-  assertEquals(thread.got.filter(({ type }) => type === "left"), [{ type: "left", id: 1 }]);
+  await stateOf("the thread has both", () => thread.got.length, (count) => count === 2);
+  assertEquals(thread.got.at(-1), { type: "caller-left", id: 1 });
   assertEquals(thread.requests, [1]);
   await close();
 });
@@ -317,18 +392,20 @@ Deno.test("a shutdown ends the threads' streams, and waits for pending charges",
   const asked = ask();
   const thread = itemAt(threads, 0);
   const admission = await admitted(thread, 1);
-  thread.say(head(1));
+  const { stream, close: closeStream } = scriptedStream();
+  await thread.respond(1, stream, EVENTS);
   const text = (await asked).text();
-  live.abortAll();
-  assertEquals(thread.got.at(-1), { type: "abort-for-stop" });
-  thread.say({ type: "piece", id: 1, piece: null });
+  assertEquals(live.count, 1);
+  large.abortForStop();
+  await stateOf("the thread knows", () => thread.got.at(-1)?.type, (type) => type === "abort-for-stop");
+  closeStream();
   assertEquals(await text, "");
   let isClosed = false;
   const closing = large.close().then(() => void (isClosed = true));
   await new Promise((resolve) => setTimeout(resolve, 0));
   assertEquals(isClosed, false);
   thread.say({ type: "release", admission, tokens: 0 });
-  thread.say({ type: "record", id: 1, facts: unobservedRecord().facts() });
+  await thread.end(1);
   await closing;
   assertEquals([thread.terminated, clock.waiting], [true, 0]);
 });
@@ -336,7 +413,7 @@ Deno.test("a shutdown ends the threads' streams, and waits for pending charges",
 Deno.test("an idle thread ends after 45 seconds", async () => {
   const { threads, ask, clock, large } = await stage();
   const asked = ask();
-  itemAt(threads, 0).say(head(1, bufferOf("{}"), "application/json"));
+  await itemAt(threads, 0).answer(1);
   await asked;
   clock.advance(44_999);
   assertEquals(large.threads, 1);
@@ -348,7 +425,7 @@ Deno.test("a thread has one minute to parse a request, and one more to start", a
   const { threads, ask, clock, close } = await stage();
   const first = ask();
   clock.advance(119_000);
-  itemAt(threads, 0).say(head(1, bufferOf("{}"), "application/json"));
+  await itemAt(threads, 0).answer(1);
   assertEquals((await first).status, 200);
   const second = assertRejects(() => ask(), GatewayError, "send it again");
   clock.advance(61_000);
@@ -362,14 +439,15 @@ Deno.test("a stop waits for the record of a request, which can follow its respon
   const record = new RequestRecord(unobservedRecord().arrival, ({ provider }) => void observed.push(provider));
   const asked = ask({ record });
   const thread = itemAt(threads, 0);
-  thread.say(head(1, bufferOf("{}"), "application/json"));
+  await thread.respond(1, "{}", JSON_TYPE);
   await (await asked).text();
   record.release();
   const closed = large.close();
-  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 0))]);
+  await Promise.race([closed, turn()]);
   assertEquals([thread.terminated, observed], [false, []]);
-  thread.say({ type: "record", id: 1, facts: { ...record.facts(), provider: "acme" } });
+  await thread.end(1, { ...record.facts(), provider: "acme" });
   await closed;
+  await stateOf("the record", () => observed.length, (count) => count === 1);
   assertEquals([thread.terminated, observed], [true, ["acme"]]);
 });
 
@@ -379,8 +457,7 @@ Deno.test("a thread is started ahead and kept while descriptors are scarce", asy
   assertEquals(large.threads, 1);
   const answer = ask();
   const thread = itemAt(threads, 0);
-  const id = itemAt(thread.requests, 0);
-  thread.say(head(id, bufferOf("{}"), "application/json"));
+  await thread.answer(1);
   assertEquals(await (await answer).text(), "{}");
   clock.advance(100_000);
   assertEquals([large.threads, thread.terminated], [1, false]);
@@ -399,7 +476,8 @@ Deno.test("LargeRequests answers 503 while no thread can start", async () => {
   assertEquals([error.status, error.code], [503, "overloaded"]);
   isFree = true;
   const answer = ask();
-  itemAt(threads, 0).say(head(itemAt(itemAt(threads, 0).requests, 0), bufferOf("{}"), "application/json"));
+  const [id] = await stateOf("a request", () => itemAt(threads, 0).requests, ({ length }) => length === 1);
+  await itemAt(threads, 0).answer(Number(id));
   assertEquals((await answer).status, 200);
   await close();
 });
@@ -408,5 +486,49 @@ Deno.test("LargeRequests gives no thread a request whose caller has left already
   const { threads, ask, close } = await stage();
   await assertRejects(() => ask({ signal: AbortSignal.abort() }), GatewayError, "The caller disconnected");
   assertEquals(threads.length, 0);
+  await close();
+});
+
+/** A request of an isolate, and the other end of its port. */
+function handedRequest(): { readonly request: HandedRequest; readonly port: MessagePort } {
+  const { port1, port2 } = new MessageChannel();
+  const request: HandedRequest = {
+    url: "http://gateway/v1/chat/completions",
+    method: "POST",
+    path: "/v1/chat/completions",
+    query: "",
+    headers: [],
+    requestId: "request-of-an-isolate",
+    receivedAt: 0,
+    remote: "127.0.0.1",
+    trace: null,
+    credential: { accountId: "demo", keyId: "key", limits: null, capture: null },
+    body: new ArrayBuffer(400),
+    reply: port2,
+    sentBytes: new SharedArrayBuffer(8),
+  };
+  return { request, port: port1 };
+}
+
+Deno.test("a request of an isolate ends with the thread that answers it, or when its own thread ends", async () => {
+  const { threads, large, close } = await stage();
+  const [lost, left, whole] = [handedRequest(), handedRequest(), handedRequest()];
+  const isolate = new AbortController();
+  const crashed = assertRejects(() => large.handOn(lost.request, new AbortController().signal), GatewayError, "ended");
+  await itemAt(threads, 0).request(1);
+  itemAt(threads, 0).events.onCrash("it ended");
+  await crashed;
+  const answered = large.handOn(left.request, isolate.signal);
+  const thread = itemAt(threads, 1);
+  await thread.request(2);
+  isolate.abort();
+  await stateOf("the thread knows", () => thread.got.at(-1)?.type, (type) => type === "caller-left");
+  await thread.end(2);
+  await answered;
+  const done = large.handOn(whole.request, new AbortController().signal);
+  await thread.end(3);
+  await done;
+  await assertRejects(() => large.handOn(whole.request, isolate.signal), GatewayError, "The caller disconnected");
+  for (const { port } of [lost, left, whole]) port.close();
   await close();
 });

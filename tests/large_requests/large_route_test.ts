@@ -5,7 +5,7 @@ import type { Inbound, Route } from "../../src/platform/http/request/inbound.ts"
 import { readJsonObject } from "../../src/platform/http/bodies/json_body.ts";
 import { unobservedRecord } from "../support/unobserved_record.ts";
 import { UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.ts";
-import { withLargeBodies } from "../../src/threads/large_requests/large_route.ts";
+import { withLargeBodies } from "../../src/threads/serving/large_route.ts";
 import { renderDefaultError as renderError } from "../../src/protocols/default/error.ts";
 
 const limits = { capBytes: 10_000_000 };

@@ -7,7 +7,7 @@ import { ManualClock } from "../support/manual_clock.ts";
 function stage(minFreeBytes = 0) {
   const clock = new ManualClock();
   const lines: string[] = [];
-  const state = { isBroken: false, probes: 0, freeBytes: 100 };
+  const state = { isBroken: false, probes: 0, freeBytes: 100, isInPlace: true };
   const health: WriteHealth = new WriteHealth({
     clock,
     log: jsonLog("debug", (line) => void lines.push(JSON.parse(line).event)),
@@ -17,6 +17,7 @@ function stage(minFreeBytes = 0) {
     },
     freeBytes: () => state.freeBytes,
     minFreeBytes,
+    isInPlace: () => state.isInPlace,
   });
   return { clock, lines, state, health };
 }
@@ -70,4 +71,18 @@ Deno.test("WriteHealth refuses while too little of the disk is free, and says so
   clock.advance(250);
   assertEquals([health.check(), health.failure], [undefined, null]);
   assertEquals(lines, ["disk_low", "disk_free"]);
+});
+
+Deno.test("WriteHealth refuses while the file of the store is not at its path, and says so once", () => {
+  const { clock, lines, state, health } = stage();
+  health.noteSuccess();
+  assertEquals(health.check(), undefined);
+  state.isInPlace = false;
+  clock.advance(250);
+  for (let n = 0; n < 3; n++) assertThrows(() => health.check(), GatewayError);
+  assertEquals(health.failure?.includes("removed"), true);
+  state.isInPlace = true;
+  clock.advance(250);
+  assertEquals([health.check(), health.failure], [undefined, null]);
+  assertEquals(lines, ["store_moved", "store_in_place"]);
 });

@@ -11,6 +11,7 @@ import { eraseStoredFiles, storedFileSweep } from "../../src/services/stored_fil
 import { StoredFiles } from "../../src/services/stored_files/stored_files.ts";
 import { Uploads } from "../../src/services/stored_files/uploads.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { stateOf } from "../support/patience.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 
 const OWNER = { accountId: "demo", keyId: "key-1" };
@@ -185,6 +186,39 @@ Deno.test("uploads: one that is cancelled or past its end takes no parts, and le
   await at.sweep();
   assertEquals(at.names(), []);
   assertEquals(await refusal(at.uploads.cancel("key-1", second.id)), "not_found");
+});
+
+Deno.test("uploads: parts under way write no more than twice what the upload announced", async () => {
+  await using at = await stage();
+  const { id } = await at.uploads.create({ ...FILE, bytes: 4 }, OWNER);
+  const gate = Promise.withResolvers<void>();
+  const open = [1, 2].map(() => {
+    const source = async function* () {
+      yield* chunks("part");
+      await gate.promise;
+    };
+    return at.uploads.addPart("key-1", id, { source: source() });
+  });
+  await stateOf("two parts", at.names, (names) => names.length === 2);
+  let taken = 0;
+  const endless = async function* () {
+    for (; taken < 100; taken++) yield* chunks("more");
+  };
+  assertEquals(await refusal(at.uploads.addPart("key-1", id, { source: endless() })), "invalid_request");
+  assertEquals(taken, 0);
+  gate.resolve();
+  assertEquals((await Promise.allSettled(open)).map(({ status }) => status).toSorted(), ["fulfilled", "rejected"]);
+  assertEquals(at.names().length, 1);
+});
+
+Deno.test("uploads: one request at a time joins the parts, so that they take their room twice at most", async () => {
+  await using at = await stage(8);
+  const { id } = await at.uploads.create({ ...FILE, bytes: 4 }, OWNER);
+  const part = await at.uploads.addPart("key-1", id, { source: chunks("part") });
+  const complete = () => at.uploads.complete("key-1", id, { partIds: [part.id], md5: null });
+  const results = await Promise.allSettled([complete(), complete(), complete()]);
+  const codes = results.map((result) => result.status === "fulfilled" ? "joined" : codeOf(result.reason));
+  assertEquals(codes.toSorted(), ["conflict", "conflict", "joined"]);
 });
 
 Deno.test("hasStoredRecord() tells contents with a record from leftovers and from other files", async () => {

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { MessageChannel } from "node:worker_threads";
-import type { BlockingResult, FromStateThread } from "../../src/threads/thread_state/messages.ts";
-import { RemoteState } from "../../src/threads/thread_state/remote_state.ts";
+import type { BlockingResult, FromStateThread } from "../../src/threads/state/messages.ts";
+import { RemoteState } from "../../src/threads/state/remote_state.ts";
 import { MIN_STORE_LIMITS } from "../../src/platform/store/store.ts";
 
 Deno.test("the late result of a question that was given up is not the result of the next one", () => {

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { systemClock } from "../../src/platform/lib/basics/clock.ts";
 import { storeTimeOf } from "../../src/platform/store/store_time.ts";
-import { sharedStoreClock, SharedStoreTime } from "../../src/threads/thread_state/shared_store_time.ts";
+import { sharedStoreClock, SharedStoreTime } from "../../src/threads/state/shared_store_time.ts";
 import { HOST_CLOCKS } from "../support/host_clock.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 

@@ -5,21 +5,21 @@ import { createMeter } from "../../src/money/billing/meter/create_meter.ts";
 import type { LedgerMeter } from "../../src/money/billing/meter/meter.ts";
 import { settledStore } from "../../src/money/billing/meter/settled_store.ts";
 import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
-import type { FromIsolate, ToIsolate } from "../../src/threads/isolates/messages.ts";
-import { readMessages, writeMessages } from "../../src/threads/isolates/wire.ts";
+import type { FromServing, ToServing } from "../../src/threads/serving/messages.ts";
+import { readMessages, writeMessages } from "../../src/threads/serving/wire.ts";
 import { silentLog } from "../../src/platform/lib/basics/log.ts";
 import type { Money } from "../../src/platform/lib/basics/money.ts";
 import { createCircuitBreaker } from "../../src/vendors/routing/circuit_breaker.ts";
 import type { StoreEngine } from "../../src/platform/store/engine.ts";
 import { Journal, type JournalSink } from "../../src/platform/store/journal/journal.ts";
 import { BoundedMemory } from "../../src/services/texts/memory/bounded_memory.ts";
-import { JournaledCharges } from "../../src/threads/thread_state/journaled_charges.ts";
-import { LeasedMeter } from "../../src/threads/thread_state/leased_meter.ts";
-import { Lessor } from "../../src/threads/thread_state/lessor.ts";
-import { Lessors } from "../../src/threads/thread_state/lessors.ts";
-import { RemoteState } from "../../src/threads/thread_state/remote_state.ts";
-import { SharedState } from "../../src/threads/thread_state/shared_state.ts";
-import { SharedStoreTime } from "../../src/threads/thread_state/shared_store_time.ts";
+import { JournaledCharges } from "../../src/threads/leases/journaled_charges.ts";
+import { LeasedMeter } from "../../src/threads/leases/leased_meter.ts";
+import { Lessor } from "../../src/threads/leases/lessor.ts";
+import { Lessors } from "../../src/threads/leases/lessors.ts";
+import { RemoteState } from "../../src/threads/state/remote_state.ts";
+import { SharedState } from "../../src/threads/state/shared_state.ts";
+import { SharedStoreTime } from "../../src/threads/state/shared_store_time.ts";
 import { eventLoopTurn, type ManualClock, manualClock } from "../billing/support.ts";
 import { openMemoryStore } from "../support/memory_store.ts";
 
@@ -99,14 +99,14 @@ function connect(clock: ManualClock, store: StoreEngine, meter: LedgerMeter, les
   const own = { fails: false, isWritable: true, isOver: false };
   const later = (arrive: () => void) => void setTimeout(() => own.isOver || arrive(), 0);
 
-  const toThread = (message: ToIsolate) => {
+  const toThread = (message: ToServing) => {
     const posted = structuredClone(writeMessages([message]));
-    later(() => readMessages<ToIsolate>(posted).forEach(take));
+    later(() => readMessages<ToServing>(posted).forEach(take));
   };
-  const toMain = (message: FromIsolate) => {
+  const toMain = (message: FromServing) => {
     sent.push(message.type === "call" ? message.what.name : message.type);
     const posted = structuredClone(writeMessages([message]));
-    later(() => readMessages<FromIsolate>(posted).forEach(takeAtMain));
+    later(() => readMessages<FromServing>(posted).forEach(takeAtMain));
   };
 
   const lessor = new Lessor({ meter, lessors, clock, post: toThread });
@@ -127,7 +127,7 @@ function connect(clock: ManualClock, store: StoreEngine, meter: LedgerMeter, les
     onIdle() {},
     lend: (...request) => lessor.lend(...request),
   });
-  const takeAtMain = (message: FromIsolate) => {
+  const takeAtMain = (message: FromServing) => {
     if (message.type === "lease-report") lessor.onReport(message);
     else shared.onMessage(message as Parameters<SharedState["onMessage"]>[0]);
   };
@@ -164,7 +164,7 @@ function connect(clock: ManualClock, store: StoreEngine, meter: LedgerMeter, les
     report: toMain,
   });
   remote.onGrant = (grant) => leased.onGrant(grant);
-  const take = (message: ToIsolate) => {
+  const take = (message: ToServing) => {
     if (message.type === "result") remote.onResult(message);
     else if (message.type === "overdrawn") remote.onOverdrawn(message.admission);
     else leased.onMessage(message as Parameters<LeasedMeter["onMessage"]>[0]);

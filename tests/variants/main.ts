@@ -13,6 +13,7 @@ const SUITES: readonly string[] = [
   "tests/e2e/key_end_test.ts",
   "tests/e2e/key_limits_test.ts",
   "tests/e2e/limits_test.ts",
+  "tests/e2e/media_files_test.ts",
   "tests/e2e/money_walk",
   "tests/e2e/reconcile_test.ts",
   "tests/e2e/unlimited_balance_test.ts",

@@ -4,6 +4,7 @@ import { createMeter } from "../../src/money/billing/meter/create_meter.ts";
 import type { Meter } from "../../src/money/billing/meter/meter.ts";
 import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
 import { readModel } from "../../src/vendors/catalog/model.ts";
+import { NO_STORED_FILES } from "../support/no_stored_files.ts";
 import type { FileStore } from "../../src/platform/files/files.ts";
 import { type Log, silentLog } from "../../src/platform/lib/basics/log.ts";
 import { readMoney } from "../../src/platform/lib/basics/money.ts";
@@ -130,6 +131,7 @@ export async function openStage(log: Log = silentLog, credentials?: CredentialMo
     isProvider: () => true,
     breaker: createCircuitBreaker({ clock, ...(credentials && { credentials }) }),
     files: noFiles,
+    stored: NO_STORED_FILES,
     signingKeys: [{ id: "one", secret: new Uint8Array(32) }],
     egress: { allow: [], own: [] },
     media: createMediaWork({ clock: systemClock, log: silentLog }),

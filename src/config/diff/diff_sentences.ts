@@ -1,6 +1,7 @@
 import { isPricedByMillion, PRICE_NAMES, type PriceName } from "../../money/billing/prices/tariff.ts";
 import { PER_MILLION, priceOfMillion } from "../../platform/names/per_million.ts";
 import type { ConfigDiff, ValueChange } from "./config_diff.ts";
+import { ownValue } from "../../platform/lib/collections/own_value.ts";
 
 /** A difference as the admin API answers it. */
 export interface AnsweredDiff extends ConfigDiff {
@@ -35,7 +36,10 @@ export function diffSentences(diff: AnsweredDiff, isDone: boolean): string[] {
   const sentences = [
     ...changesIn(diff.changed),
     ...entriesIn(diff.added, (noun, name) => `The ${noun} ${name} is new.`),
-    ...entriesIn(diff.removed, (noun, name, section) => `The ${noun} ${name} is removed. ${LEFT[section] ?? ""}.`),
+    ...entriesIn(
+      diff.removed,
+      (noun, name, section) => `The ${noun} ${name} is removed. ${ownValue(LEFT, section) ?? ""}.`,
+    ),
     ...diff.revoked_keys.map((id) => `The key ${id} is revoked, since the file no longer declares it.`),
     ...diff.restart.map((name) => `${name} changes with the next start of the gateway.`),
   ];
@@ -48,7 +52,7 @@ function entriesIn(
   sentenceOf: (noun: string, name: string, section: string) => string,
 ): string[] {
   return Object.entries(names).flatMap(([section, each]) =>
-    each.map((name) => sentenceOf(NOUNS[section] ?? section, name, section))
+    each.map((name) => sentenceOf(ownValue(NOUNS, section) ?? section, name, section))
   );
 }
 
@@ -56,7 +60,11 @@ function changesIn(changed: ConfigDiff["changed"]): string[] {
   return Object.entries(changed).flatMap(([section, entries]) =>
     Object.entries(entries).flatMap(([name, fields]) => {
       const isNamed = Object.hasOwn(NOUNS, section);
-      const entry = section === "models" ? name : isNamed ? `${NOUNS[section]} ${name}` : `${section}.${name}`;
+      const entry = section === "models"
+        ? name
+        : isNamed
+        ? `${ownValue(NOUNS, section)} ${name}`
+        : `${section}.${name}`;
       return [...pricesIn(entry, fields), ...othersIn(entry, fields)];
     })
   );

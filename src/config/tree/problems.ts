@@ -4,6 +4,7 @@ import type { ReadContext } from "../../platform/lib/settings/settings.ts";
 import { ConfigError } from "./config_error.ts";
 import { nearestWord } from "../../platform/lib/text/nearest_word.ts";
 import { isSecretPath, type Path, pathText, SECRET_FIELDS, shownText } from "./setting_path.ts";
+import { ownValue } from "../../platform/lib/collections/own_value.ts";
 
 /** The most problems that are reported at once. */
 const MAX_PROBLEMS = 100;
@@ -167,7 +168,7 @@ function valueAt(value: unknown, path: Path): unknown {
 function expectationOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
-      return TYPE_WORDS[String(issue.expected)] ?? "a different type of value";
+      return ownValue(TYPE_WORDS, String(issue.expected)) ?? "a different type of value";
     case "invalid_value":
       return choiceOf((issue.values as unknown[]).map(String), issue.input);
     case "unrecognized_keys":

@@ -1,4 +1,5 @@
 import { type ErrorCode, YAMLParseError } from "yaml";
+import { ownValue } from "../../platform/lib/collections/own_value.ts";
 
 /** A fault of the syntax of a YAML file. */
 export interface SyntaxFault {
@@ -44,7 +45,7 @@ const EXPECTED_BY_MESSAGE: readonly (readonly [part: string, expected: string])[
 export function syntaxProblem(file: string, text: string, { code, message, offset }: SyntaxFault): string {
   const open = isOfOpening(code, message) ? lastOpening(text.slice(0, offset)) : null;
   const at = open?.at ?? visiblePlace(text, offset, code);
-  const expected = CLOSING[open?.sign ?? ""] ?? expectedOf(code, message);
+  const expected = ownValue(CLOSING, open?.sign ?? "") ?? expectedOf(code, message);
   const start = text.lastIndexOf("\n", at - 1) + 1;
   const end = text.indexOf("\n", at);
   const { line, column } = shownLine(text.slice(start, end === -1 ? text.length : end), at - start);

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { isObject } from "../neutral/wire_value.ts";
 import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { ownValue } from "../../platform/lib/collections/own_value.ts";
 
 /** A stored file with its content, which takes the place of its id in a request. */
 export interface CarriedFile {
@@ -56,7 +57,10 @@ const AUDIO_FORMATS: Readonly<Record<string, string>> = {
 /** A sound as the formats of OpenAI have it: `{data, format}`. */
 export function inputAudioOf(file: CarriedFile): JsonObject {
   const { mediaType } = file;
-  return { data: base64OfFile(file), format: AUDIO_FORMATS[mediaType] ?? mediaType.replace(/^audio\/(x-)?/, "") };
+  return {
+    data: base64OfFile(file),
+    format: ownValue(AUDIO_FORMATS, mediaType) ?? mediaType.replace(/^audio\/(x-)?/, ""),
+  };
 }
 
 /** The text of a document; null for any other file. */

@@ -5,7 +5,7 @@ import { observeAll, type RequestObserver } from "../../platform/http/request/re
 import { createRequestHandler, type RequestHandler, type RequestRouter } from "../../platform/http/request_handler.ts";
 import { type AddressSettings, asListenError, SERVER_ADDRESS } from "../../platform/http/listen_error.ts";
 import { listen, type Listening, type ListenOptions, urlOf } from "../../platform/http/listen.ts";
-import type { IsolatesOptions } from "../../threads/isolates/isolates.ts";
+import type { IsolatesOptions } from "../../threads/serving/isolates.ts";
 import type { RelayedOrigin } from "./threads/isolates.ts";
 import { systemClock } from "../../platform/lib/basics/clock.ts";
 import { holdWork } from "../../platform/lib/basics/held.ts";

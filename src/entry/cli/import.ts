@@ -12,6 +12,7 @@ import { importPriceMap } from "./import/price_map.ts";
 import { print, printError } from "./print.ts";
 import { fileExists } from "./store/stopped_store.ts";
 import { UsageError } from "./usage_error.ts";
+import { ownValue } from "../../platform/lib/collections/own_value.ts";
 
 /** What each word after `import` reads. */
 const SOURCES: Readonly<Record<string, (source: unknown, name: string) => ImportResult>> = {
@@ -32,7 +33,7 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 export async function importCommand(args: readonly string[]): Promise<number> {
   const { values, positionals } = parsed(args, "import");
   const [kind = "", file = "", ...more] = positionals;
-  const read = Object.hasOwn(SOURCES, kind) ? SOURCES[kind] : undefined;
+  const read = ownValue(SOURCES, kind);
   if (read === undefined || file === "" || more.length > 0 || values.providers !== undefined) {
     throw new UsageError(`switchyard import: expected one of ${Object.keys(SOURCES).join(", ")}, and a file`);
   }

@@ -1,5 +1,6 @@
 import { systemClock } from "../../platform/lib/basics/clock.ts";
 import { UsageError } from "./usage_error.ts";
+import { ownValue } from "../../platform/lib/collections/own_value.ts";
 
 /** Which way a span such as `90m` counts from now. */
 export type SpanDirection = "ago" | "ahead";
@@ -68,6 +69,6 @@ function timeOf(text: string, direction: SpanDirection, now: number): number | n
 
 function spanOf(text: string): number | null {
   const [, amount, unit = ""] = SPAN.exec(text) ?? [];
-  const unitMs = UNIT_MS[unit];
+  const unitMs = ownValue(UNIT_MS, unit);
   return amount === undefined || unitMs === undefined ? null : Number(amount) * unitMs;
 }

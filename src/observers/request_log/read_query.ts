@@ -112,7 +112,7 @@ function givenParameters(text: string, known: readonly RequestParameter[]): Give
     if (value === "" || value.length > MAX_TEXT_CHARACTERS) {
       throw invalidField(name, `expected text of 1 to ${MAX_TEXT_CHARACTERS} characters`);
     }
-    given[name] = value;
+    given[name] = value.replaceAll("\0", "\ufffd"); // as rows have it; PostgreSQL takes no text with a zero
   }
   return given;
 }

@@ -4,6 +4,7 @@ import { makePrivateFolder, PRIVATE_FILE_MODE } from "../lib/process/private_pat
 import { silentLog } from "../lib/basics/log.ts";
 import { outputStream } from "../lib/streams/output_stream.ts";
 import { type FileStore, isFileName, type StoredFile, type WriteOptions } from "./files.ts";
+import { asFilesError, onDisk } from "./files_error.ts";
 import { DiskQuota } from "./quota.ts";
 import { servedTypeOf } from "./served_type.ts";
 
@@ -21,34 +22,38 @@ let lastUnfinished = 0;
  * @param quota Counts written, removed and existing files. Default: unlimited.
  */
 export function openFileDirectory(path: string, quota: DiskQuota = new DiskQuota(UNBOUNDED)): FileStore {
-  let made: Promise<void> | null = null;
+  // Only once: a folder that is gone later may be a disk that is not mounted, and its files would be on another one.
+  let isMade = false;
 
   async function write(name: string, source: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<number> {
     if (!isFileName(name)) throw new RangeError(`Cannot keep a file of this name: got "${name.slice(0, 40)}"`);
-    await (made ??= makePrivateFolder(path));
+    if (!isMade) await onDisk(path, () => makePrivateFolder(path));
+    isMade = true;
     const unfinished = join(path, `${UNFINISHED}${WRITER}-${++lastUnfinished}`);
     const written = { bytes: 0 };
     try {
       await fill(unfinished, source, options, quota, written);
       const older = sizeOf(join(path, name));
-      await Deno.rename(unfinished, join(path, name));
+      await onDisk(path, () => Deno.rename(unfinished, join(path, name)));
       quota.subtract(older ?? 0);
       return written.bytes;
     } catch (error) {
       quota.subtract(written.bytes);
-      await removeIfThere(unfinished);
+      // What stays is removed at the next start. Why nothing was stored matters more.
+      await removeIfThere(unfinished).catch(() => {});
       throw error;
     }
   }
 
   async function remove(name: string): Promise<void> {
     const bytes = sizeOf(join(path, name));
-    if (bytes !== null && await removeIfThere(join(path, name))) quota.subtract(bytes);
+    const isRemoved = bytes !== null && await onDisk(path, () => removeIfThere(join(path, name)));
+    if (isRemoved) quota.subtract(bytes);
   }
 
   return {
     write,
-    find: (name) => isFileName(name) ? findIn(join(path, name), name) : Promise.resolve(null),
+    find: (name) => isFileName(name) ? onDisk(path, () => findIn(join(path, name), name)) : Promise.resolve(null),
     remove: (name) => isFileName(name) ? remove(name) : Promise.resolve(),
     async removeLeftovers(isKept, isInUse = false) {
       try {
@@ -77,7 +82,7 @@ async function fill(
   quota: DiskQuota,
   written: { bytes: number },
 ): Promise<void> {
-  using file = await Deno.open(path, { write: true, createNew: true, mode: PRIVATE_FILE_MODE });
+  using file = await onDisk(path, () => Deno.open(path, { write: true, createNew: true, mode: PRIVATE_FILE_MODE }));
   if (keepsQuota) quota.refresh();
   for await (const piece of source) {
     const total = written.bytes + piece.length;
@@ -87,9 +92,9 @@ async function fill(
     written.bytes = total;
     quota.add(piece.length);
     // Ends with the piece: a write takes at least one byte, or throws.
-    for (let at = 0; at < piece.length;) at += await file.write(piece.subarray(at));
+    for (let at = 0; at < piece.length;) at += await onDisk(path, () => file.write(piece.subarray(at)));
   }
-  await file.sync();
+  await onDisk(path, () => file.sync());
 }
 
 /** The size of a file; null if there is none. Synchronous: an asynchronous call costs a hundred times as much. */
@@ -98,7 +103,7 @@ function sizeOf(path: string): number | null {
     return Deno.lstatSync(path).size;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
-    throw error;
+    throw asFilesError(path, error);
   }
 }
 
@@ -155,7 +160,7 @@ function partOf(path: string, first: number, last: number): ReadableStream<Uint8
         output.enqueue(piece.subarray(0, read));
       } catch (error) {
         end();
-        output.error(error);
+        output.error(asFilesError(path, error));
       }
     },
     cancel: end,

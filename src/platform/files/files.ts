@@ -38,7 +38,7 @@ export interface FileStore {
    * @returns The size in bytes.
    * @throws {RangeError} If the name is invalid, or the source has more than `capBytes`.
    * @throws {FilesFullError} With `keepsQuota`, if the file exceeds the quota.
-   * @throws {FilesUnavailableError} If the files cannot be reached; every function throws it.
+   * @throws {FilesUnavailableError} If the files cannot be reached; every function but `removeLeftovers` throws it.
    */
   write(name: string, source: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<number>;
   /** Finds a file; null if there is none or the name is invalid. */

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { JoinedBytes } from "../lib/bytes/joined_bytes.ts";
+import { asFilesError, onDisk } from "./files_error.ts";
 import { makePrivateFolder, PRIVATE_FILE_MODE } from "../lib/process/private_path.ts";
 
 /** A complete upload that can be read several times until it is removed. */
@@ -14,7 +15,7 @@ export interface Spooled {
 /** An upload while it is received. */
 export interface SpoolWriter {
   readonly lengthBytes: number;
-  /** Copies the bytes. */
+  /** Copies the bytes. @throws {FilesUnavailableError} If they are not written. */
   write(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
   /** Must be called once, after the last byte. */
   finish(): Spooled;
@@ -84,7 +85,13 @@ class Writer implements SpoolWriter {
     if (this.#file === null && this.lengthBytes <= MAX_IN_MEMORY_BYTES) {
       return this.#bytes.add(bytes);
     }
-    writeAll(this.#file ?? await this.#moveToFile(), bytes);
+    const { folder } = this;
+    const file = this.#file ?? await onDisk(folder, () => this.#moveToFile());
+    try {
+      writeAll(file, bytes);
+    } catch (error) {
+      throw asFilesError(folder, error);
+    }
   }
 
   finish(): Spooled {

@@ -61,8 +61,6 @@ export interface RequestHandlerOptions {
   readonly onArrival?: ((record: RequestRecord) => void) | null;
   /** Returns the address of a request as it was sent. Default: the request's own. */
   readonly addressOf?: (request: Request) => string;
-  /** Returns the id that a request was given before it was handed on; null for none. Default: requests have none. */
-  readonly requestIdOf?: ((request: Request) => string | null) | null;
   /** Returns the place of a request in a trace, from its header fields. Default: requests have none. */
   readonly traceOf?: ((headers: HeaderReader) => RequestTrace) | null;
   /** Returns the start of the addresses that describe errors, without a final slash. Default: errors have none. */
@@ -88,7 +86,6 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     onArrival = null,
     traceOf = null,
     addressOf = ({ url }) => url,
-    requestIdOf = null,
     trustedProxies = [],
     docsUrl,
   } = options;
@@ -100,7 +97,6 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
       isDraining,
       observer,
       trustedProxies,
-      requestIdOf,
     });
     markWork("request", arrival.requestId);
     onArrival?.(arrival.record);
@@ -222,7 +218,6 @@ interface ArrivalParts {
   readonly isDraining: () => boolean;
   readonly observer: RequestObserver | null;
   readonly trustedProxies: readonly Cidr[];
-  readonly requestIdOf: ((request: Request) => string | null) | null;
 }
 
 const UNMATCHED: Endpoint = { method: "GET", path: "" };
@@ -256,7 +251,7 @@ class Arrival implements Inbound, RecordedArrival {
     readonly receivedAt: number,
     readonly parts: ArrivalParts,
   ) {
-    this.requestId = parts.requestIdOf?.(request) ?? newRequestId(receivedAt);
+    this.requestId = newRequestId(receivedAt);
     this.record = new RequestRecord(this, parts.observer);
     // Observers need the address at the end, when the platform no longer has it if the caller has disconnected.
     if (parts.observer !== null) this.#remote = this.#clientAddress();

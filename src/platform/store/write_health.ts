@@ -28,15 +28,17 @@ export interface WriteHealthOptions {
   readonly freeBytes?: () => number | null;
   /** Paid work is refused below this. Default 0. */
   readonly minFreeBytes?: number;
+  /** Whether the path of the database still has the file that was opened. Default: it has. */
+  readonly isInPlace?: () => boolean;
 }
 
 const TRUSTED_MS = 10_000;
-const FREE_SPACE_TRUSTED_MS = 250;
+const DISK_TRUSTED_MS = 250;
 const MIN_PROBE_DELAY_MS = 1_000;
 const MAX_PROBE_DELAY_MS = 30_000;
 
 /**
- * Tracks whether the last write failed, and probes until writes succeed again:
+ * Tracks whether the last write failed, and probes until writes succeed again. It looks at the disk, too.
  *
  *     writable ─ a write fails → unwritable ─ a probe after 1, 2, 4 … 30 s, or any other write, succeeds → writable
  *
@@ -50,15 +52,16 @@ export class WriteHealth implements WriteGuard {
   #probeDelayMs = MIN_PROBE_DELAY_MS;
   #stopTimer: () => void = () => {};
   #isClosed = false;
-  #free: { readonly bytes: number | null; readonly at: number } = { bytes: null, at: -Infinity };
+  #disk: DiskState = { freeBytes: null, isInPlace: true, at: -Infinity };
   #wasLow = false;
+  #wasInPlace = true;
 
   constructor(options: WriteHealthOptions) {
     this.#options = options;
   }
 
   get failure(): string | null {
-    return this.#writeError ?? this.#spaceShortage();
+    return this.#writeError ?? this.#diskFailure();
   }
 
   check(): MaybePromise<void> {
@@ -124,20 +127,44 @@ export class WriteHealth implements WriteGuard {
     ).finally(() => this.#probing = null);
   }
 
-  #spaceShortage(): string | null {
-    const { clock, log, freeBytes = () => null, minFreeBytes = 0 } = this.#options;
-    const age = clock.now() - this.#free.at;
-    if (age < 0 || age >= FREE_SPACE_TRUSTED_MS) this.#free = { bytes: freeBytes(), at: clock.now() };
-    const { bytes } = this.#free;
-    const isLow = bytes !== null && bytes < minFreeBytes;
-    if (isLow !== this.#wasLow) {
-      this.#wasLow = isLow;
-      if (isLow) log.error("disk_low", { bytes, reason: `paid requests get 503 below ${minFreeBytes} free bytes` });
-      else log.warn("disk_free", { bytes: bytes ?? undefined });
+  #diskFailure(): string | null {
+    const { clock, freeBytes, isInPlace } = this.#options;
+    const age = clock.now() - this.#disk.at;
+    if (age < 0 || age >= DISK_TRUSTED_MS) {
+      this.#disk = { freeBytes: freeBytes?.() ?? null, isInPlace: isInPlace?.() ?? true, at: clock.now() };
+      this.#logChanges(this.#disk);
     }
-    return isLow ? `${bytes} bytes of disk are free, expected at least ${minFreeBytes}` : null;
+    if (!this.#wasInPlace) return MOVED;
+    const { minFreeBytes = 0 } = this.#options;
+    return this.#wasLow ? `${this.#disk.freeBytes} bytes of disk are free, expected at least ${minFreeBytes}` : null;
+  }
+
+  #logChanges({ freeBytes, isInPlace }: DiskState): void {
+    const { log, minFreeBytes = 0 } = this.#options;
+    if (isInPlace !== this.#wasInPlace) {
+      this.#wasInPlace = isInPlace;
+      if (isInPlace) log.warn("store_in_place", { reason: "the file of the store is at its path again" });
+      else log.error("store_moved", { reason: `${MOVED}; paid requests get 503 until it is back` });
+    }
+    const isLow = freeBytes !== null && freeBytes < minFreeBytes;
+    if (isLow === this.#wasLow) return;
+    this.#wasLow = isLow;
+    if (isLow) {
+      log.error("disk_low", { bytes: freeBytes, reason: `paid requests get 503 below ${minFreeBytes} free bytes` });
+    } else log.warn("disk_free", { bytes: freeBytes ?? undefined });
   }
 }
+
+/** The disk as it was looked at last. */
+interface DiskState {
+  /** Null if unknown. */
+  readonly freeBytes: number | null;
+  readonly isInPlace: boolean;
+  readonly at: number;
+}
+
+/** A file without a name takes writes, and is gone when it is closed. */
+const MOVED = "the file of the store was removed, moved or replaced, so that charges would be lost";
 
 const RETRY_AFTER_SECONDS = 10;
 /** System errors that mean that a disk takes no writes. */

@@ -241,7 +241,7 @@ export class WorkerPool {
 
   #overrun(member: Member): void {
     const { clock, log, name, jobMs } = this.options;
-    this.#overrunsAt.push(clock.now());
+    this.#overrunsAt.push(clock.monotonicMs());
     log.error("worker_overran", { ref: name, accountId: member.job?.options.accountId, durationMs: jobMs });
     this.#remove(member);
     member.job?.reject(new WorkerFailure("overran", `The job exceeded its time limit of ${jobMs} ms`));
@@ -264,7 +264,7 @@ export class WorkerPool {
   }
 
   #hasOverrunTooOften(): boolean {
-    const since = this.options.clock.now() - OVERRUN_WINDOW_MS;
+    const since = this.options.clock.monotonicMs() - OVERRUN_WINDOW_MS;
     this.#overrunsAt = this.#overrunsAt.filter((at) => at > since);
     return this.#overrunsAt.length >= MAX_OVERRUNS;
   }

@@ -1,4 +1,4 @@
-import { type MessagePort, Worker } from "node:worker_threads";
+import { type MessagePort as NodePort, type Transferable as NodeTransferable, Worker } from "node:worker_threads";
 import { type GuardMessage, isGuardMessage } from "./guard_message.ts";
 import { GatewayError } from "../lib/basics/gateway_error.ts";
 import type { ThreadKind } from "../lib/process/heartbeats.ts";
@@ -7,10 +7,18 @@ import { processHeartbeats, withSlot } from "../lib/process/own_heartbeat.ts";
 import { endWatched } from "./ending_thread.ts";
 import { startWithDescriptors } from "./thread_start.ts";
 
+/** What can move to another thread instead of being copied. */
+export type Moved = ArrayBuffer | MessagePort;
+
+/** The same for the functions of Node.js, whose types know only ports of their own. The platform has one kind. */
+export function movedForNode(moved: readonly Moved[]): NodeTransferable[] {
+  return [...moved] as unknown as NodeTransferable[];
+}
+
 /** A thread with its own memory limit that receives messages. */
 export interface WorkerThread {
-  /** Sends a message. The buffers move to the thread and are empty here afterwards. */
-  post(message: unknown, transfer: readonly ArrayBuffer[]): void;
+  /** Sends a message. Buffers and ports move to the thread and cannot be used here afterwards. */
+  post(message: unknown, moved: readonly Moved[]): void;
   /** Ends the thread. Running code is not interrupted: the thread ends when it next yields. */
   terminate(): void;
   /** Whether the thread keeps the process alive. */
@@ -59,7 +67,7 @@ export interface ThreadOptions {
   /** Passed to the module as `workerData`. Default: none. */
   readonly data?: unknown;
   /** Ports in `data`, which move to the thread. Default: none. */
-  readonly ports?: readonly MessagePort[];
+  readonly ports?: readonly NodePort[];
 }
 
 /**
@@ -109,7 +117,7 @@ export function threadStarter({ kind, entry, heapMegabytes, data, ports = [] }: 
       crashed("the thread exited");
     });
     return {
-      post: (message, transfer) => worker.postMessage(message, [...transfer]),
+      post: (message, moved) => worker.postMessage(message, movedForNode(moved)),
       terminate() {
         const end = () => void worker.terminate();
         const isWatched = heartbeats !== null && slot !== null && !hasExited && !isEnding;

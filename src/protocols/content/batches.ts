@@ -85,7 +85,7 @@ function newBatchOf(sent: ListBody): Omit<NewBatch, "endpoint"> {
 }
 
 /** The file of the lines, or the requests of the create. */
-function inputOf({ body, list }: ListBody): Pick<NewBatch, "inputFileId" | "lines"> {
+function inputOf({ body, list }: ListBody): Pick<NewBatch, "inputFileId" | "lines" | "lineBytes"> {
   const batch = objectIn(body, "batch") ?? {};
   const input = objectIn(batch, "inputConfig", "batch.") ?? {};
   const path = "batch.inputConfig.";
@@ -100,7 +100,7 @@ function inputOf({ body, list }: ListBody): Pick<NewBatch, "inputFileId" | "line
   if (!Array.isArray(requests) || list === null || list.length === 0 || list.length > max) {
     throw invalidField(`${path}requests.requests`, `expected 1 to ${max} requests`);
   }
-  return { inputFileId: null, lines: inlineLines(list, null) };
+  return { inputFileId: null, lines: inlineLines(list, null), lineBytes: list.bytes.length };
 }
 
 function callbackIn(webhook: Readonly<Record<string, unknown>> | undefined): string | null {

@@ -10,7 +10,7 @@ import { checkAccess } from "../../money/limits/permission.ts";
 import { newUploadToken, readUploadOwner } from "../../services/stored_files/upload_token.ts";
 import type { Credential } from "../../money/billing/keys/key_ring.ts";
 import { MAX_STORED_FILE_BYTES, type UploadRecord } from "../../services/stored_files/stored_file.ts";
-import { receivedBytesOf, Uploads, uploadStatusOf } from "../../services/stored_files/uploads.ts";
+import { receivedBytesOf, uploadStatusOf } from "../../services/stored_files/uploads.ts";
 import { routesAt } from "../route_at.ts";
 import { countChange, readFileName } from "../stored_file_parts.ts";
 import { type ContentFileParts, writeContentFile } from "./files.ts";
@@ -19,7 +19,6 @@ import { objectIn, textIn } from "./spelling.ts";
 /** The parts of one request of an upload. */
 interface UploadCall {
   readonly inbound: Inbound;
-  readonly uploads: Uploads;
   readonly parts: ContentFileParts;
   readonly credential: Credential;
 }
@@ -43,10 +42,9 @@ const CHUNK_MEMORY_BYTES = 1_048_576;
  * fields. Source: Gemini API reference, "Files"; docs/api/stored-files.md#content-protocol.
  */
 export function contentUploadRoutes(parts: ContentFileParts): Route[] {
-  const uploads = new Uploads(parts.stored);
   return routesAt(ENDPOINTS.uploadContentFile, async (inbound) => {
     const credential = await ownerByAddress(inbound, parts) ?? await parts.authenticate(inbound);
-    return await answer({ inbound, uploads, parts, credential });
+    return await answer({ inbound, parts, credential });
   });
 }
 
@@ -92,8 +90,8 @@ function commandOf({ request: { headers } }: Inbound): string {
 }
 
 /** Opens an upload. The next requests go to the address that it returns. */
-async function start({ inbound, uploads, parts, credential }: UploadCall): Promise<Response> {
-  const { bodyLimits, changes, room, baseUrl } = parts;
+async function start({ inbound, parts, credential }: UploadCall): Promise<Response> {
+  const { uploads, bodyLimits, changes, room, baseUrl } = parts;
   const { headers } = inbound.request;
   if (headers.get(PROTOCOL) !== "resumable") throw invalidField(PROTOCOL, 'expected "resumable"');
   await countChange(changes, credential.keyId);
@@ -127,31 +125,32 @@ async function start({ inbound, uploads, parts, credential }: UploadCall): Promi
 }
 
 /** Adds the bytes of the request. They follow those before, so that a client can go on after a broken connection. */
-async function upload({ inbound, uploads, parts, credential }: UploadCall, id: string): Promise<void> {
+async function upload({ inbound, parts, credential }: UploadCall, id: string): Promise<void> {
   const { keyId } = credential;
   await countChange(parts.changes, keyId);
   const offset = wholeNumber(inbound.request.headers.get(OFFSET), OFFSET, MAX_STORED_FILE_BYTES);
   inbound.memory.reserve(CHUNK_MEMORY_BYTES);
   const source = chunksOf(inbound.request, { ...parts.bodyLimits, capBytes: MAX_STORED_FILE_BYTES });
-  await uploads.addPart(keyId, id, { source, field: OFFSET, maxBytes: MAX_STORED_FILE_BYTES, offset });
+  await parts.uploads.addPart(keyId, id, { source, field: OFFSET, maxBytes: MAX_STORED_FILE_BYTES, offset });
 }
 
 /** Joins the parts to a file. A repeat, after an answer that was lost, returns the file again. */
 async function finalize(call: UploadCall, id: string): Promise<Response> {
-  const { uploads, credential: { keyId } } = call;
+  const { parts: { uploads, changes }, credential: { keyId } } = call;
   const found = await uploads.read(keyId, id);
   if (found.status === "completed") return await query(call, id);
   const received = receivedBytesOf(found.parts);
   if (received !== found.bytes) {
     throw invalidField(LENGTH, `expected ${received} bytes, which the upload has, got ${found.bytes}`);
   }
+  await countChange(changes, keyId);
   await uploads.complete(keyId, id, { partIds: found.parts.map((part) => part.id), md5: null });
   return await query(call, id);
 }
 
 /** What of an upload has arrived, and its file if it is complete. */
-async function query({ uploads, parts, credential: { keyId } }: UploadCall, id: string): Promise<Response> {
-  const { stored, baseUrl } = parts;
+async function query({ parts, credential: { keyId } }: UploadCall, id: string): Promise<Response> {
+  const { stored, uploads, baseUrl } = parts;
   const found = await uploads.read(keyId, id);
   const headers = {
     "x-goog-upload-status": statusOf(found, stored.parts.store.now()),
@@ -161,7 +160,7 @@ async function query({ uploads, parts, credential: { keyId } }: UploadCall, id: 
   return Response.json({ file: writeContentFile(await stored.read(keyId, found.fileId), baseUrl()) }, { headers });
 }
 
-async function cancel({ inbound, uploads, parts: { room }, credential }: UploadCall, id: string): Promise<Response> {
+async function cancel({ inbound, parts: { uploads, room }, credential }: UploadCall, id: string): Promise<Response> {
   await inbound.request.body?.cancel();
   const { bytes } = await uploads.cancel(credential.keyId, id);
   room.giveBack(credential.accountId, bytes);

@@ -23,6 +23,7 @@ import { writeServiceBatch } from "../service_batch.ts";
 import { readMetadata } from "../../services/videos/request/metadata.ts";
 import { dialectNameOf } from "./videos/video_dialects.ts";
 import { readLifetime } from "./stored_files.ts";
+import { ownValue } from "../../platform/lib/collections/own_value.ts";
 
 /** The dependencies of the endpoints of batches. */
 export interface BatchRouteParts {
@@ -107,7 +108,7 @@ function newBatchOf({ body, list }: ListBody): NewBatch {
     throw invalidField("endpoint", `expected one of ${[...LINE_ENDPOINTS.keys()].join(", ")}`);
   }
   const { completion_window: window = requests === undefined ? undefined : "24h" } = body;
-  if (typeof window !== "string" || COMPLETION_WINDOWS[window] === undefined) {
+  if (typeof window !== "string" || ownValue(COMPLETION_WINDOWS, window) === undefined) {
     throw invalidField("completion_window", `expected ${Object.keys(COMPLETION_WINDOWS).join(" or ")}`);
   }
   if ((inputFileId === undefined) === (requests === undefined)) {
@@ -128,6 +129,7 @@ function newBatchOf({ body, list }: ListBody): NewBatch {
     endpoint,
     inputFileId: inputFileId ?? null,
     lines: list === null ? null : inlineLines(list, body.model ?? null),
+    ...list !== null && { lineBytes: list.bytes.length },
     completionWindow: window,
     metadata: readMetadata(body.metadata),
     callbackUrl,

@@ -10,6 +10,7 @@ import { readJsonObject } from "../../platform/http/bodies/json_body.ts";
 import { routesAt } from "../route_at.ts";
 import { servedHeaders, wholeCallerOf, type WholeCallParts } from "../whole_call_parts.ts";
 import { dryRunWhole } from "../whole_dry_run.ts";
+import { ownValue } from "../../platform/lib/collections/own_value.ts";
 
 /** `POST /v1/audio/speech`. */
 export function defaultSpeechRoutes(parts: WholeCallParts): Route[] {
@@ -39,7 +40,7 @@ function speech({ calls, catalog, authenticate, bodyLimits }: WholeCallParts): H
     const { result, ...served } = await runWholeCall(call, caller, calls);
     const { mediaType } = result;
     const contentType = mediaType === "application/octet-stream"
-      ? MEDIA_TYPES[request.format ?? "mp3"] ?? mediaType
+      ? ownValue(MEDIA_TYPES, request.format ?? "mp3") ?? mediaType
       : mediaType;
     const headers = servedHeaders(caller, { ...served, contentType });
     return new Response(result.body, { headers: { ...headers, ...UNBUFFERED } });

@@ -8,7 +8,7 @@ import {
   type StoredFileRecord,
   type UploadRecord,
 } from "../../services/stored_files/stored_file.ts";
-import { MAX_PART_BYTES, Uploads, uploadStatusOf } from "../../services/stored_files/uploads.ts";
+import { MAX_PART_BYTES, uploadStatusOf } from "../../services/stored_files/uploads.ts";
 import { routesAt } from "../route_at.ts";
 import { readFileForm } from "../file_form.ts";
 import { countChange, readFileName, type StoredFileRouteParts } from "../stored_file_parts.ts";
@@ -21,12 +21,11 @@ const MAX_PART_IDS = 500;
 
 /** `POST /v1/uploads`, `/parts`, `/complete` and `/cancel`. */
 export function uploadRoutes(parts: StoredFileRouteParts): Route[] {
-  const uploads = new Uploads(parts.stored);
   return [
-    ...routesAt(ENDPOINTS.createUpload, (inbound) => create(inbound, uploads, parts)),
-    ...routesAt(ENDPOINTS.addUploadPart, (inbound) => addPart(inbound, uploads, parts)),
-    ...routesAt(ENDPOINTS.completeUpload, (inbound) => complete(inbound, uploads, parts)),
-    ...routesAt(ENDPOINTS.cancelUpload, (inbound) => cancel(inbound, uploads, parts)),
+    ...routesAt(ENDPOINTS.createUpload, (inbound) => create(inbound, parts)),
+    ...routesAt(ENDPOINTS.addUploadPart, (inbound) => addPart(inbound, parts)),
+    ...routesAt(ENDPOINTS.completeUpload, (inbound) => complete(inbound, parts)),
+    ...routesAt(ENDPOINTS.cancelUpload, (inbound) => cancel(inbound, parts)),
   ];
 }
 
@@ -45,8 +44,8 @@ function writeUpload(upload: UploadRecord, now: number, file: StoredFileRecord |
   };
 }
 
-async function create(inbound: Inbound, uploads: Uploads, parts: StoredFileRouteParts): Promise<Response> {
-  const { stored, authenticate, bodyLimits, changes, room } = parts;
+async function create(inbound: Inbound, parts: StoredFileRouteParts): Promise<Response> {
+  const { stored, uploads, authenticate, bodyLimits, changes, room } = parts;
   const owner = await authenticate(inbound);
   await countChange(changes, owner.keyId);
   const { body } = await readJsonObject(inbound, { ...bodyLimits, capBytes: MAX_BODY_BYTES });
@@ -77,8 +76,8 @@ function lifetimeIn(after: unknown): number | null {
   return readLifetime(anchor, seconds);
 }
 
-async function addPart(inbound: Inbound, uploads: Uploads, parts: StoredFileRouteParts): Promise<Response> {
-  const { authenticate, bodyLimits, changes } = parts;
+async function addPart(inbound: Inbound, parts: StoredFileRouteParts): Promise<Response> {
+  const { uploads, authenticate, bodyLimits, changes } = parts;
   const { keyId } = await authenticate(inbound);
   await countChange(changes, keyId);
   const id = pathParam(inbound.params, "id");
@@ -98,9 +97,10 @@ async function addPart(inbound: Inbound, uploads: Uploads, parts: StoredFileRout
   });
 }
 
-async function complete(inbound: Inbound, uploads: Uploads, parts: StoredFileRouteParts): Promise<Response> {
-  const { stored, authenticate, bodyLimits } = parts;
+async function complete(inbound: Inbound, parts: StoredFileRouteParts): Promise<Response> {
+  const { stored, uploads, authenticate, bodyLimits, changes } = parts;
   const { keyId } = await authenticate(inbound);
+  await countChange(changes, keyId);
   const { body: { part_ids: partIds, md5 = null } } = await readJsonObject(inbound, {
     ...bodyLimits,
     capBytes: MAX_BODY_BYTES,
@@ -122,8 +122,8 @@ function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-async function cancel(inbound: Inbound, uploads: Uploads, parts: StoredFileRouteParts): Promise<Response> {
-  const { stored, authenticate, room } = parts;
+async function cancel(inbound: Inbound, parts: StoredFileRouteParts): Promise<Response> {
+  const { stored, uploads, authenticate, room } = parts;
   const { keyId, accountId } = await authenticate(inbound);
   await inbound.request.body?.cancel();
   const upload = await uploads.cancel(keyId, pathParam(inbound.params, "id"));

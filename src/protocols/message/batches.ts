@@ -115,6 +115,7 @@ function newBatchOf(requests: SentList | null, betas: string | null): NewBatch {
     endpoint: ENDPOINTS.createMessage.path,
     inputFileId: null,
     lines: inlineLines(requests, null),
+    lineBytes: requests.bytes.length,
     completionWindow: "24h",
     metadata: null,
     callbackUrl: null,

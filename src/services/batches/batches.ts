@@ -1,11 +1,7 @@
 import { type Credential, readCredential } from "../../money/billing/keys/key_ring.ts";
 import { addHold } from "../../money/billing/hold.ts";
-import { InsufficientCredits } from "../../money/billing/meter/meter.ts";
 import { type ProbedAdmission, probedAdmission } from "../calls/dry_run.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import { type Money, writeMoney } from "../../platform/lib/basics/money.ts";
-import { EgressError } from "../../platform/net/egress_error.ts";
-import { checkTarget } from "../../platform/net/target.ts";
 import type { Commit } from "../../platform/store/store.ts";
 import {
   type BatchProtocol,
@@ -17,8 +13,11 @@ import {
   storedBatchId,
 } from "./records/batch.ts";
 import type { BatchParts } from "./settling/batch_parts.ts";
+import { admitBatch, insufficientForBatch } from "./admit.ts";
+import { refuseCallback } from "./callback.ts";
 import { addBatchEvent } from "./events.ts";
 import { type NewBatch, newRecordOf, refuseLongNames } from "./new_batch.ts";
+import type { TakenRoom } from "../stored_files/account_room.ts";
 import { InputReader, InvalidInputError, type ReadInput } from "./read_input.ts";
 import { lineFormatOf } from "./lines/line_formats.ts";
 import {
@@ -38,6 +37,13 @@ export interface BatchTrial extends ReadInput {
   readonly admission: ProbedAdmission;
 }
 
+/** A batch whose lines are to be stored. */
+interface BatchToStore {
+  readonly batch: NewBatch;
+  readonly credential: Credential;
+  readonly taken: TakenRoom;
+}
+
 /** A cancellation that meets so many changes is refused. */
 const MAX_RACES = 8;
 
@@ -49,29 +55,47 @@ export class Batches {
    * Creates a batch. Its lines are checked while they are read, and its highest cost is held. Nothing is held for
    * invalid lines: the batch is `failed` then, with the first errors. Protocols without such batches get the error.
    *
-   * @throws {GatewayError} `not_found` without the file; `invalid_request`; `insufficient_credits` if the balance or a
-   * budget does not cover the highest cost; `rate_limited`.
+   * @throws {GatewayError} `not_found` without the file; `invalid_request`, also if the account has no room for the
+   * lines; `insufficient_credits` if the balance or a budget does not cover the highest cost; `rate_limited`.
    */
   async create(batch: NewBatch, credential: Credential): Promise<BatchRecord> {
-    const { store, files } = this.parts;
     refuseLongNames(batch);
-    await this.#refuseCallback(batch.callbackUrl);
-    const chunks = await this.#chunksOf(batch, credential);
+    await refuseCallback(batch.callbackUrl, this.parts);
+    return await this.parts.readers.run(credential.accountId, () => this.#create(batch, credential));
+  }
+
+  async #create(batch: NewBatch, credential: Credential): Promise<BatchRecord> {
+    const { chunks, bytes } = await this.#inputOf(batch, credential);
+    const { inputFields: { list, file } } = lineFormatOf(batch);
+    const taken = await this.parts.room.take(credential.accountId, bytes, batch.inputFileId === null ? list : file);
+    try {
+      return await this.#createOf(chunks, { batch, credential, taken });
+    } finally {
+      taken.end(0);
+    }
+  }
+
+  async #createOf(
+    chunks: AsyncIterable<Uint8Array>,
+    { batch, credential, taken }: BatchToStore,
+  ): Promise<BatchRecord> {
+    const { store, files, stored } = this.parts;
     const id = newBatchId(store.now());
     const reader = this.#readerOf(batch, credential);
     const name = linesNameOf(id);
+    let bytes: number;
     try {
-      await this.parts.stored.writeAs(name, reader.stored(chunks), Infinity);
+      bytes = await stored.writeAs(name, reader.stored(chunks), Infinity);
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
       if ((batch.protocol ?? "default") !== "default") throw error.refusalOf(batch, lineFormatOf(batch));
       return await this.#addFailed(id, batch, credential, error.errors);
     }
     try {
-      return await this.#add(
-        newRecordOf(batch, { id, owner: credential, createdAt: store.now(), input: reader.result }),
-        credential,
-      );
+      const facts = { id, owner: credential, createdAt: store.now(), input: reader.result };
+      const record = await this.#add(newRecordOf(batch, facts), credential, bytes);
+      taken.end(bytes);
+      return record;
     } catch (error) {
       // A commit with an unknown result may have been made. Otherwise the next start removes what stays here.
       const isRefused = error instanceof GatewayError && error.code !== "storage_unavailable";
@@ -88,15 +112,17 @@ export class Batches {
    */
   async dryRun(batch: NewBatch, credential: Credential): Promise<BatchTrial> {
     refuseLongNames(batch);
-    await this.#refuseCallback(batch.callbackUrl);
+    await refuseCallback(batch.callbackUrl, this.parts);
     const reader = this.#readerOf(batch, credential);
-    const chunks = await this.#chunksOf(batch, credential);
-    try {
-      for await (const _line of reader.stored(chunks)); // only checked
-    } catch (error) {
-      if (!(error instanceof InvalidInputError)) throw error;
-      throw error.refusalOf(batch, lineFormatOf(batch));
-    }
+    await this.parts.readers.run(credential.accountId, async () => {
+      const { chunks } = await this.#inputOf(batch, credential);
+      try {
+        for await (const _line of reader.stored(chunks)); // only checked
+      } catch (error) {
+        if (!(error instanceof InvalidInputError)) throw error;
+        throw error.refusalOf(batch, lineFormatOf(batch));
+      }
+    });
     const { estimate } = reader.result;
     const admission = await probedAdmission(() =>
       this.parts.meter.probe(credential, estimate === 0n ? null : estimate)
@@ -203,9 +229,12 @@ export class Batches {
     return new InputReader({ endpoint, credential, runner, format, betas, maxLineBytes: maxLineBytes() });
   }
 
-  async #chunksOf(batch: NewBatch, { keyId }: Credential): Promise<AsyncIterable<Uint8Array>> {
-    const { inputFileId, lines, protocol = "default" } = batch;
-    if (lines !== null) return lines;
+  async #inputOf(
+    batch: NewBatch,
+    { keyId }: Credential,
+  ): Promise<{ readonly chunks: AsyncIterable<Uint8Array>; readonly bytes: number }> {
+    const { inputFileId, lines, lineBytes = 0, protocol = "default" } = batch;
+    if (lines !== null) return { chunks: lines, bytes: lineBytes };
     const file = await this.parts.stored.read(keyId, inputFileId ?? "").catch((error) => {
       if (!(error instanceof GatewayError) || error.code !== "not_found") throw error;
       throw new GatewayError("not_found", error.message, { field: lineFormatOf(batch).inputFields.file });
@@ -216,39 +245,30 @@ export class Batches {
         field: "input_file_id",
       });
     }
-    return (await this.parts.stored.open(file)).stream;
+    const { stream, bytes } = await this.parts.stored.open(file);
+    return { chunks: stream, bytes };
   }
 
   /** Stores the batch, its hold and its job in one commit. */
-  async #add(record: BatchRecord, credential: Credential): Promise<BatchRecord> {
+  async #add(record: BatchRecord, credential: Credential, lineBytes: number): Promise<BatchRecord> {
     const { store, meter } = this.parts;
     const { estimate, account, id: reference, keyId, createdAt } = record;
     // Its lines were read for as long as they took. What a revoked key stores then, no erasure would find.
     await readCredential(store, { account, id: keyId });
-    const admission = await this.#admitted(credential, estimate);
+    const admission = await admitBatch(meter, credential, estimate);
     try {
       const detail = { key: keyId, batch: reference };
       const held: Commit = estimate === 0n
         ? {}
         : addHold({}, { account, reference, amount: estimate, detail }, createdAt);
-      const result = await store.commit(null, addBatch(held, record));
+      const result = await store.commit(null, addBatch(held, record, lineBytes));
       if (result.ok) return record;
-      if (result.why === "short") throw insufficient(estimate);
+      if (result.why === "short") throw insufficientForBatch(estimate);
       throw new GatewayError("internal_error", "Cannot store the batch", { cause: result.why });
     } finally {
       // The balance is read again before the reservation ends, so that no other call is admitted in between.
       meter.invalidate(account);
       admission.release();
-    }
-  }
-
-  async #admitted(credential: Credential, estimate: Money) {
-    const { meter } = this.parts;
-    try {
-      return estimate === 0n ? await meter.admitFree(credential) : await meter.admit(credential, estimate);
-    } catch (error) {
-      if (error instanceof InsufficientCredits) throw insufficient(estimate);
-      throw error;
     }
   }
 
@@ -262,7 +282,7 @@ export class Batches {
     const { store, write } = this.parts;
     const record = newRecordOf(batch, { id, owner: credential, createdAt: store.now(), input });
     const failed: BatchRecord = { ...record, status: "failed", endedAt: record.createdAt, errors };
-    const commit = await addBatchEvent(addBatch({}, failed), failed, {
+    const commit = await addBatchEvent(addBatch({}, failed, 0), failed, {
       store,
       status: "failed",
       at: failed.createdAt,
@@ -272,24 +292,4 @@ export class Batches {
     if (!result.ok) throw new GatewayError("internal_error", "Cannot store the batch", { cause: result.why });
     return failed;
   }
-
-  async #refuseCallback(url: string | null): Promise<void> {
-    const { egress, isTestReceiver } = this.parts;
-    if (url === null || isTestReceiver(url)) return;
-    try {
-      await checkTarget(url, ["https:"], egress);
-    } catch (error) {
-      if (!(error instanceof EgressError)) throw error;
-      throw new GatewayError("invalid_request", `Cannot use "callback_url": ${error.message}`, {
-        field: "callback_url",
-      });
-    }
-  }
-}
-
-function insufficient(estimate: Money): GatewayError {
-  return new GatewayError(
-    "insufficient_credits",
-    `Cannot accept the batch: the balance does not cover its highest cost, ${writeMoney(estimate)} USD`,
-  );
 }

@@ -3,6 +3,7 @@ import type { StoreTime } from "../../platform/store/store_time.ts";
 import { type BatchRecord, COMPLETION_WINDOWS, hasTasks, NO_BATCH_USAGE } from "./records/batch.ts";
 import type { FileOwner } from "../stored_files/stored_files.ts";
 import type { ReadInput } from "./read_input.ts";
+import { ownValue } from "../../platform/lib/collections/own_value.ts";
 
 /** A batch to be created. */
 export interface NewBatch extends Pick<BatchRecord, "protocol" | "betas" | "client" | "displayName"> {
@@ -13,6 +14,8 @@ export interface NewBatch extends Pick<BatchRecord, "protocol" | "betas" | "clie
   readonly inputFileId: string | null;
   /** The lines of the create, one after the other; null if a file has them. */
   readonly lines: AsyncIterable<Uint8Array> | null;
+  /** About so many bytes `lines` has: the size of the create. Absent: a file has the lines. */
+  readonly lineBytes?: number;
   readonly completionWindow: string;
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly callbackUrl: string | null;
@@ -76,7 +79,7 @@ export function newRecordOf(
     outputSeconds,
     status: "in_progress",
     createdAt,
-    expiresAt: createdAt + (COMPLETION_WINDOWS[completionWindow] ?? 0),
+    expiresAt: createdAt + (ownValue(COMPLETION_WINDOWS, completionWindow) ?? 0),
     finalizingAt: null,
     cancellingAt: null,
     endedAt: null,

@@ -37,14 +37,14 @@ export async function dryRunImages(
   asker: ImageCaller,
   parts: ImageParts,
 ): Promise<ImageDryRun> {
-  const { accountId } = asker;
+  const { accountId, keyId } = asker;
   const options = await imageOptionsOf(requests, asker, parts);
   const { request, candidates, amount } = elementAt(options, 0);
   const reservation = highestReservation(options.map(({ amount }) => fixedReservation(amount)));
   const admission = await probedAdmission(() => parts.meter.probe(asker, reservation));
   if (isAdmitted(admission) && request.references.length > 0) {
     const reserve = (bytes: number) => asker.memory.reserve(bytes);
-    await readReferencesOf(request, parts.readReferences, { accountId, signal: asker.callerSignal(), reserve });
+    await readReferencesOf(request, parts.readReferences, { accountId, keyId, signal: asker.callerSignal(), reserve });
   }
   const likely = byWeight(candidates, { breaker: parts.breaker, accountId });
   const providers = [...new Set(likely.map(({ provider }) => providerNameOf(provider)))];

@@ -88,6 +88,7 @@ export class ImageCalls {
         const memory = new ImageMemory(asker.memory, first.count);
         const read = await readReferencesOf(first, this.parts.readReferences, {
           accountId,
+          keyId,
           signal: link.signal,
           reserve: memory.reserveReference,
         });

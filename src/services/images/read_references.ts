@@ -1,5 +1,6 @@
 import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import type { ImageSource } from "../../vendors/upstreams/contract/image_upstream.ts";
+import { FileReference } from "../../platform/lib/media/sent_media.ts";
 import { referenceField } from "./edit/edit_body.ts";
 import type { ImageRequest } from "./request/image_request.ts";
 import type { ReferenceCaller, ReferenceReader } from "./request/reference_image.ts";
@@ -26,6 +27,9 @@ export async function readReferencesOf(
   const names = kind === "edit" ? { fieldOf: (index: number) => referenceField(index, references.length) } : {};
   const sources = await read(all, { ...caller, ...names });
   const mask = sources[references.length] ?? null;
-  if (mask !== null && mask.mediaType !== "image/png") throw invalidField("mask.image_url", "expected a PNG image");
+  if (mask !== null && mask.mediaType !== "image/png") {
+    const field = maskReference instanceof FileReference ? maskReference.field : "mask.image_url";
+    throw invalidField(field, "expected a PNG image");
+  }
   return { images: sources.slice(0, references.length), mask };
 }

@@ -8,8 +8,10 @@ import { MAX_STORED_FILE_BYTES } from "./stored_file.ts";
 export interface AccountRoomParts {
   readonly store: Store;
   readonly clock: Clock;
-  /** Bytes of all files of one account. */
+  /** The most bytes of all that an account stores. */
   readonly maxBytes: () => number;
+  /** What an account stores besides its files, in bytes. Default: nothing. */
+  readonly otherBytes?: (account: string) => Promise<number>;
 }
 
 /** Room that was taken for a file that arrives. */
@@ -85,7 +87,8 @@ export class AccountRoom {
   async #knownOf(account: string): Promise<Known> {
     const before = this.#known.get(account);
     if (before !== undefined && this.#isFresh(before)) return before;
-    const bytes = await bytesOfAccount(this.parts.store, account);
+    const { store, otherBytes } = this.parts;
+    const bytes = await bytesOfAccount(store, account) + (await otherBytes?.(account) ?? 0);
     const readAt = this.parts.clock.monotonicMs();
     const known = this.#known.get(account);
     // What arrives is counted in the same place, also while it is read again.

@@ -249,5 +249,6 @@ function asStorageError(error: unknown, capBytes: number): unknown {
     retryAfterSeconds: isFull ? 60 : 5,
     closeConnection: true,
     cause: error,
+    ...!isFull && { loggedMessage: error.message },
   });
 }

@@ -2,6 +2,7 @@ import { readCredential } from "../../money/billing/keys/key_ring.ts";
 import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import { mergeCommits } from "../../money/billing/accounts/records.ts";
 import type { FileStore } from "../../platform/files/files.ts";
+import { Holdings } from "../../platform/lib/collections/holdings.ts";
 import { errorName } from "../../platform/lib/basics/log.ts";
 import type { Entry } from "../../platform/store/store.ts";
 import { addUpload, changeUpload, endUpload, readUpload } from "./records.ts";
@@ -43,8 +44,30 @@ export interface NewPart {
   readonly offset?: number | null;
 }
 
-/** Files that arrive in parts. */
+/** A part that is sent again can meet the broken one, so parts under way may have more than what is missing. */
+const ARRIVING_SHARE = 2;
+
+/** What an upload is completed with. */
+export interface ChosenParts {
+  /** In the order of the file. */
+  readonly partIds: readonly string[];
+  /** The expected MD5 of the file, hexadecimal; null for none. */
+  readonly md5: string | null;
+}
+
+/** An upload that is complete. */
+export interface CompletedUpload {
+  readonly upload: UploadRecord;
+  readonly file: StoredFileRecord;
+}
+
+/** Files that arrive in parts. One instance serves all requests of a process. */
 export class Uploads {
+  /** Bytes of parts under way, by upload. */
+  readonly #arriving = new Holdings();
+  /** The uploads whose parts are joined at the moment. */
+  readonly #joining = new Set<string>();
+
   constructor(readonly stored: StoredFiles) {}
 
   /** Opens an upload. */
@@ -97,7 +120,7 @@ export class Uploads {
     const createdAt = store.now();
     const partId = newPartId(createdAt);
     const name = partNameOf(upload.id, partId);
-    const bytes = await this.stored.writeAs(name, source, maxBytes);
+    const bytes = await this.stored.writeAs(name, this.#counted(upload, source, field), maxBytes);
     try {
       const part = { id: partId, bytes, createdAt };
       for (let race = 0; race < MAX_RACES; race++) {
@@ -106,9 +129,7 @@ export class Uploads {
         const parts = [...entry.value.parts, part];
         if (parts.length > MAX_PARTS) throw invalidField(field, `expected at most ${MAX_PARTS} parts`);
         // Unused parts count too, so that an upload takes no more room than it announced.
-        if (receivedBytesOf(parts) > entry.value.bytes) {
-          throw invalidField(field, `expected parts of ${entry.value.bytes} bytes together, as the upload announced`);
-        }
+        if (receivedBytesOf(parts) > entry.value.bytes) throw tooMany(entry.value, field);
         if ((await store.commit(null, changeUpload(entry, { parts }))).ok) return part;
       }
       throw new GatewayError("conflict", "Cannot add the part: too many parts were added simultaneously; retry");
@@ -119,18 +140,22 @@ export class Uploads {
   }
 
   /**
-   * Joins parts to a file.
+   * Joins parts to a file. While it does, the parts and the file take room, so one request at a time does.
    *
-   * @param partIds In the order of the file.
-   * @param md5 The expected MD5 of the file, hexadecimal; null for none.
    * @throws {GatewayError} `not_found`; `invalid_request` if the upload has ended, a part is none of its parts, or the
-   * size or the hash differs.
+   * size or the hash differs; `conflict` while another request joins them.
    */
-  async complete(
-    keyId: string,
-    id: string,
-    { partIds, md5 }: { readonly partIds: readonly string[]; readonly md5: string | null },
-  ): Promise<{ readonly upload: UploadRecord; readonly file: StoredFileRecord }> {
+  async complete(keyId: string, id: string, chosen: ChosenParts): Promise<CompletedUpload> {
+    if (this.#joining.has(id)) throw changed();
+    this.#joining.add(id);
+    try {
+      return await this.#complete(keyId, id, chosen);
+    } finally {
+      this.#joining.delete(id);
+    }
+  }
+
+  async #complete(keyId: string, id: string, { partIds, md5 }: ChosenParts): Promise<CompletedUpload> {
     const { store, files } = this.stored.parts;
     const entry = await this.#pending(keyId, id);
     const { account, filename, purpose, mediaType, bytes, fileSeconds: lifetimeSeconds } = entry.value;
@@ -170,6 +195,25 @@ export class Uploads {
     return { ...entry.value, ...change };
   }
 
+  /** Bytes that could never be a part are refused before they are written. */
+  async *#counted(
+    upload: UploadRecord,
+    source: AsyncIterable<Uint8Array>,
+    field: string,
+  ): AsyncGenerator<Uint8Array> {
+    let bytes = 0;
+    try {
+      for await (const chunk of source) {
+        bytes += chunk.length;
+        this.#arriving.add(upload.id, chunk.length);
+        if (this.#arriving.of(upload.id) > ARRIVING_SHARE * upload.bytes) throw tooMany(upload, field);
+        yield chunk;
+      }
+    } finally {
+      this.#arriving.add(upload.id, -bytes);
+    }
+  }
+
   async #entry(keyId: string, id: string): Promise<Entry<UploadRecord>> {
     const entry = isUploadId(id) ? await readUpload(this.stored.parts.store, id) : null;
     if (entry !== null && entry.value.keyId === keyId) return entry;
@@ -203,6 +247,10 @@ function partIn({ parts }: UploadRecord, partId: string, index: number): UploadP
   const part = parts.find(({ id }) => id === partId);
   if (part === undefined) throw invalidField(`part_ids[${index}]`, "expected the id of a part of the upload");
   return part;
+}
+
+function tooMany({ bytes }: UploadRecord, field: string): GatewayError {
+  return invalidField(field, `expected parts of ${bytes} bytes together, as the upload announced`);
 }
 
 function refuseOtherOffset({ parts }: UploadRecord, offset: number | null): void {

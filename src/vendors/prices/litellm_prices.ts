@@ -2,6 +2,7 @@ import { type ChargeKind, isChargeable, type PriceName } from "../../money/billi
 import { readRate } from "../../platform/lib/basics/money.ts";
 import type { ModelUse } from "./model_use.ts";
 import { mapIn, numberIn, type SourceMap } from "./source_values.ts";
+import { ownValue } from "../../platform/lib/collections/own_value.ts";
 
 /** Prices as an operator writes them, by their names in `pricing`. */
 export type WrittenPrices = Readonly<Record<string, string>>;
@@ -81,7 +82,7 @@ export function readPrices(source: SourceMap, { use, kinds }: PricedUse): ReadPr
     const amount = numberIn(value);
     if (!LITELLM_PRICE.test(field) || amount === null) continue;
     const { base, above, tier } = endingOf(field);
-    const name = NAMES[base];
+    const name = ownValue(NAMES, base);
     const price = decimalOf(amount);
     const isKept = name !== undefined && price !== null && isChargeable(name, kinds) && !isRepeated(name, fields) &&
       ((tier === DEFAULT_TIER && above === null) || use === "text");
@@ -119,7 +120,7 @@ const DEFAULT_TIER = "";
 
 /** `output_cost_per_token_above_272k_tokens_flex`: the price of an output token in a band of a tier. */
 function endingOf(field: string): { readonly base: string; readonly above: number | null; readonly tier: string } {
-  if (NAMES[field] !== undefined) return { base: field, above: null, tier: DEFAULT_TIER };
+  if (ownValue(NAMES, field) !== undefined) return { base: field, above: null, tier: DEFAULT_TIER };
   const [, base = field, thousands, tier = DEFAULT_TIER] = ENDING.exec(field) ?? [];
   return { base, above: thousands === undefined ? null : Number(thousands) * 1_000, tier };
 }

@@ -1,4 +1,5 @@
 import type { ChargeKind } from "../../money/billing/prices/tariff.ts";
+import { ownValue } from "../../platform/lib/collections/own_value.ts";
 
 /** What a model is for: a group of endpoints of this gateway, which a section of the model's entry enables. */
 export type ModelUse =
@@ -39,7 +40,7 @@ const MODES: Readonly<Record<string, ModelUse>> = {
 
 /** The use of a `mode` of LiteLLM; null for one that this gateway does not serve, such as `realtime`. */
 export function useOfMode(mode: string): ModelUse | null {
-  return Object.hasOwn(MODES, mode) ? MODES[mode] ?? null : null;
+  return ownValue(MODES, mode) ?? null;
 }
 
 /** The usual words in names of models, by use. The first match counts. Null: not served. */

@@ -11,6 +11,7 @@ import {
   type ReportSink,
   unexpectedReport,
 } from "./vendor_report.ts";
+import { ownValue } from "../../platform/lib/collections/own_value.ts";
 
 const COSTS = "/v1/organizations/cost_report";
 const USAGE = "/v1/organizations/usage_report/messages";
@@ -63,7 +64,7 @@ function itemOf(day: number, result: JsonObject): BilledItem {
   if (currency.toUpperCase() !== "USD") throw unexpectedReport(`expected amounts in USD, got ${currency.slice(0, 10)}`);
   const { cost_type, token_type, description } = result;
   const words = textOrNull(cost_type) === "tokens" ? textOrNull(token_type) : textOrNull(cost_type);
-  const dimension = words === null ? textOrNull(description) : TOKEN_TYPES[words] ?? words;
+  const dimension = words === null ? textOrNull(description) : ownValue(TOKEN_TYPES, words) ?? words;
   return { day, model: textOrNull(result.model), dimension, condition: conditionOf(result), amount, quantity: null };
 }
 

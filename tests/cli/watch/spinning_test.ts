@@ -12,9 +12,9 @@ const KINDS: readonly {
   readonly start?: (gateway: OrderedGateway) => Promise<void>;
 }[] = [
   { module: "main", kind: "main" },
-  { module: "entry/app/threads/isolate_thread", kind: "isolate", server: { isolates: 2 } },
+  { module: "entry/app/threads/serving_thread", kind: "isolate", server: { isolates: 2 } },
   {
-    module: "entry/app/threads/large_request_thread",
+    module: "entry/app/threads/serving_thread",
     kind: "large requests",
     start: async ({ chat }) => void await (await chat("word ".repeat(6_000), false)).text(),
   },
@@ -74,7 +74,7 @@ longTest(
     }),
 );
 
-for (const module of ["main", "entry/app/threads/isolate_thread"] as const) {
+for (const module of ["main", "entry/app/threads/serving_thread"] as const) {
   longTest(
     `watch: SIGTERM ends the process though a thread spins: ${module}`,
     () =>

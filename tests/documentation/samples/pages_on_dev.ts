@@ -51,9 +51,14 @@ export const PAGES_ON_DEV: readonly Scenario[] = [
   {
     page: "docs/files.md",
     before: {
-      "v1/files": ({ stage }) => Deno.writeTextFile(`${stage.folder}/report.pdf`, "%PDF-1.7"),
+      "v1/files": async ({ stage: { folder } }) => {
+        await Deno.writeTextFile(`${folder}/report.pdf`, "%PDF-1.7");
+        await Deno.writeFile(`${folder}/first.png`, plainPng(256, 256));
+      },
       "input_file": ({ ids, printed }) =>
         void ids.set("file-0123456789abcdef0123456789ab", JSON.parse(printed.at(-1)?.text ?? "{}").id),
+      "input_reference": ({ ids, printed }) =>
+        void ids.set("file-0123456789abcdef0123456789cd", JSON.parse(printed.at(-1)?.text ?? "{}").id),
     },
   },
   {

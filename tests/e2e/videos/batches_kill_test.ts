@@ -11,6 +11,17 @@ const ADMIN_KEY = "sk-admin-0123456789abcdef";
 /** What a video costs, in USD. */
 const PRICE = 0.5;
 
+/** The first frame of every video, which the lines name as a stored file. */
+const FRAME = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+async function storeFrame(address: string): Promise<string> {
+  const form = new FormData();
+  form.set("purpose", "vision");
+  form.set("file", new File([Uint8Array.fromBase64(FRAME)], "first.png"));
+  const headers = { authorization: `Bearer ${KEY}` };
+  return (await (await fetch(`${address}/v1/files`, { method: "POST", headers, body: form })).json()).id;
+}
+
 /** A batch of videos whose gateway is killed again and again, after some further requests to its vendor. */
 async function killDuringVideos({ lines, kills }: { readonly lines: number; readonly kills: number }): Promise<void> {
   const folder = await Deno.makeTempDir();
@@ -36,7 +47,7 @@ async function killDuringVideos({ lines, kills }: { readonly lines: number; read
       providers: { ark: { kind: "ark", base_url: sandbox.baseUrls.ark, api_key: "sandbox-key-ark" } },
       models: [{
         id: "sandbox/video-1",
-        video: { modes: ["text2video"], price_per_second: { default: "0.10" } },
+        video: { modes: ["img2video"], price_per_second: { default: "0.10" } },
         serves: [{ provider: "ark" }],
       }],
       store: `kv:${folder}/store.db`,
@@ -54,15 +65,21 @@ async function killDuringVideos({ lines, kills }: { readonly lines: number; read
     const child = startGatewayProcess({ args: ["serve", "--config", config], folder });
     const address = itemAt(await child.until(/is ready at (\S+)/), 1);
     const caller = (key: string) => callerOf(address, { authorization: `Bearer ${key}` });
-    return { child, call: caller(KEY), admin: caller(ADMIN_KEY) };
+    return { child, address, call: caller(KEY), admin: caller(ADMIN_KEY) };
   };
   let running = await start();
   try {
+    const frame = await storeFrame(running.address);
     const { json: batch, text } = await running.call("POST", "/v1/batches", {
       endpoint: "/v1/videos",
       requests: Array.from({ length: lines }, (_, n) => ({
         custom_id: `line-${n}`,
-        body: { model: "sandbox/video-1", prompt: `Line ${n}. [[queue 0]] [[run ${200 + n % 5 * 150}]]`, duration: 5 },
+        body: {
+          model: "sandbox/video-1",
+          prompt: `Line ${n}. [[queue 0]] [[run ${200 + n % 5 * 150}]]`,
+          duration: 5,
+          input_reference: { file_id: frame },
+        },
       })),
     });
     assertEquals(batch.service_batch?.mode, "emulated", text);
@@ -92,6 +109,7 @@ async function killDuringVideos({ lines, kills }: { readonly lines: number; read
     );
     assertEquals(ended.request_counts, { total: lines, completed: lines, failed: 0 });
     assertEquals([prompts.length, new Set(prompts).size], [lines, lines]);
+    assertEquals(prompts.filter((prompt) => !prompt.includes(FRAME)), [], "each video has its first frame");
     const file = await running.call("GET", `/v1/files/${ended.output_file_id}/content`);
     assertEquals(file.status, 200, file.text);
     const output = file.text.trimEnd().split("\n");

@@ -108,7 +108,7 @@ Deno.test("client.videos gets the gateway's errors", async () => {
     [{ seconds: "many" }, "seconds"],
     [{ seconds: "4", duration: 5 }, "seconds"],
     [{ size: "huge" }, "size"],
-    [{ input_reference: { file_id: "file-1" } }, "input_reference.file_id"],
+    [{ input_reference: { file_id: "file-1", image_url: "https://example.com/a.png" } }, "input_reference.file_id"],
     [{ input_reference: await toFile(new TextEncoder().encode("no picture"), "a.png") }, "input_reference"],
     [{ metadata: { key: "v".repeat(513) } }, "metadata.key"],
     [{ frame_images: [{ type: "image_url" }] }, "frame_images[][type]"],

@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { imageSize } from "image-size";
 import { itemAt } from "../../support/items.ts";
 import { closedOrigin, startVideoGateway } from "../../support/video_gateway.ts";
+import { silentWav } from "../../support/wav.ts";
 
 const gateway = await startVideoGateway();
 const { call, create, until } = gateway;
@@ -127,21 +128,11 @@ Deno.test("files of an order are removed once its task has ended", async () => {
   }
 });
 
-/** Silence as a WAV of 8,000 bytes per second. */
-function wav(seconds: number): string {
-  const length = Math.round(seconds * 8_000);
-  const bytes = Buffer.alloc(44 + length, 128);
-  bytes.write("RIFF", 0, "latin1");
-  bytes.writeUInt32LE(36 + length, 4);
-  bytes.write("WAVEfmt ", 8, "latin1");
-  bytes.set([16, 0, 0, 0, 1, 0, 1, 0, 0x40, 0x1f, 0, 0, 0x40, 0x1f, 0, 0, 1, 0, 8, 0], 16);
-  bytes.write("data", 36, "latin1");
-  bytes.writeUInt32LE(length, 40);
-  return `data:audio/wav;base64,${bytes.toString("base64")}`;
-}
-
 Deno.test("an audio clip of 15 s is accepted, a longer one rejected with its position", async () => {
-  const clip = (seconds: number) => ({ type: "audio_url", audio_url: { url: wav(seconds) } });
+  const clip = (seconds: number) => ({
+    type: "audio_url",
+    audio_url: { url: `data:audio/wav;base64,${silentWav(seconds).toBase64()}` },
+  });
   await until(await create({ input_references: [clip(15)] }), "completed");
   const { status, json } = await call("POST", "/v1/videos", {
     model: "sandbox/video-1",

@@ -120,3 +120,28 @@ Deno.test("openKvStore() refuses a database that this process has open, by any o
     await (await open(`${folder}/link.db`)).close();
   });
 });
+
+Deno.test("a store whose file was moved or replaced takes no paid work until the file is back", async () => {
+  await inFolder(async (folder) => {
+    const path = `${folder}/data/store.db`;
+    const clock = new ManualClock();
+    const store = await openKvStore({ path, clock, log: silentLog });
+    const failure = () => {
+      clock.advance(1_000);
+      return store.writeGuard.failure?.slice(0, 21) ?? null;
+    };
+    assertEquals([failure(), await store.isReady()], [null, true]);
+    await Deno.rename(`${folder}/data`, `${folder}/away`);
+    assertEquals([failure(), await store.isReady()], ["the file of the store", false]);
+    await Deno.mkdir(`${folder}/data`);
+    await Deno.writeTextFile(path, "another file");
+    assertEquals(failure(), "the file of the store");
+    await Deno.remove(`${folder}/data`, { recursive: true });
+    await Deno.rename(`${folder}/away`, `${folder}/data`);
+    assertEquals([failure(), await store.isReady()], [null, true]);
+    await Deno.rename(`${folder}/data`, `${folder}/away`);
+    await Deno.mkdir(`${folder}/data`);
+    await store.close();
+    assertEquals([...Deno.readDirSync(`${folder}/data`)], [], "the end of the store makes no other file");
+  });
+});

@@ -124,4 +124,31 @@ function registerTests(server: PostgresServer): void {
       await store.close();
     }
   });
+
+  Deno.test("connections: a rate is counted again when its connection is lost, and fails as a read without a server", async () => {
+    await server.run("create database rates");
+    const url = server.url("rates");
+    const store = await openPostgresStore({ url, clock: systemClock, log: silentLog });
+    const take = () => store.take("bucket", { perMs: 60_000, burst: 5, cost: 1 });
+    try {
+      assertEquals((await take()).ok, true);
+      const taken = await withConnection(url, (sql) =>
+        sql.begin(async (transaction) => {
+          await transaction`lock table switchyard.bucket in access exclusive mode`;
+          const outcome = take().then(({ ok }) => ok, String);
+          await eventually(async () => {
+            const ended = await transaction`
+              select pg_terminate_backend(pid) from pg_stat_activity
+              where datname = 'rates' and wait_event_type = 'Lock'`;
+            return ended.length === 1;
+          });
+          return { outcome };
+        }));
+      assertEquals(await taken.outcome, true);
+      await server.whileDown(() => assertRejects(take, StoreReadError));
+      await eventually(async () => (await take().catch(() => null)) !== null);
+    } finally {
+      await store.close();
+    }
+  });
 }

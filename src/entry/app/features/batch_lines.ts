@@ -23,7 +23,7 @@ import {
   replaying,
 } from "./batched_calls.ts";
 import { EstimatingMeter, LineEstimate, LineMeter, VendorLineMeter } from "./line_meters.ts";
-import { jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
+import { JSON_MEMORY_FACTOR, jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
 import { spliceJson } from "../../../platform/lib/json/json.ts";
 import { addressOf } from "../../../platform/endpoints/endpoint.ts";
 import { MESSAGE_VERSION } from "../../../platform/http/request/credentials.ts";
@@ -59,6 +59,12 @@ const WHOLE_LINES: ReadonlySet<string> = new Set([
   CALLER_ENDPOINTS.createEmbeddings.path,
   CALLER_ENDPOINTS.createModeration.path,
   CALLER_ENDPOINTS.embedContent.path,
+]);
+
+/** Lines that make images. */
+const IMAGE_LINES: ReadonlySet<string> = new Set([
+  CALLER_ENDPOINTS.createImages.path,
+  CALLER_ENDPOINTS.editImages.path,
 ]);
 
 /**
@@ -206,17 +212,18 @@ async function answer(line: LineRequest, call: LineCall): Promise<Pick<LineReply
   const { requestId, receivedAt } = record.arrival;
   const headers = {
     "content-type": "application/json",
-    "content-length": String(body.length),
     ...rowOf(line.endpoint).errors === "message" && { "msg-version": MESSAGE_VERSION },
     ...line.betas !== undefined && { "anthropic-beta": line.betas },
   };
   const ending = followed(signal);
-  const init = { method: "POST", headers, body, signal: ending?.signal ?? null };
-  const request = new Request(`http://localhost${path}`, init);
+  const request = new Request(`http://localhost${path}`, { method: "POST", headers, signal: ending?.signal ?? null });
   const memory = services.memory.lease(accountId);
   const facts = { request, method: "POST", path, endpoint: route, query: "", params, remote: "", memory };
-  const inbound: Inbound = { ...facts, requestId, receivedAt, record };
+  // A copy, which the handler may give away. As the body of the request it would become a stream, and be copied twice.
+  const received = { bytes: body.slice() };
+  const inbound: Inbound = { ...facts, received, requestId, receivedAt, record };
   try {
+    memory.reserve(body.length * JSON_MEMORY_FACTOR);
     const response = await route.handler(inbound);
     // The last byte comes when the charge was made.
     return { status: response.status, body: new Uint8Array(await response.arrayBuffer()) };
@@ -269,7 +276,7 @@ async function routeOf(
 }
 
 async function mediaRoutes(path: string, services: WholeCallServices & ImageServices): Promise<Route[]> {
-  return path === CALLER_ENDPOINTS.createImages.path
+  return IMAGE_LINES.has(path)
     ? (await imageRoutesModule.load()).buildImageRoutes(services)
     : (await wholeCallRoutesModule.load()).buildWholeCallRoutes(services);
 }

@@ -1,6 +1,10 @@
 import { BATCH_LIMITS, type BatchProtocol, type BatchRecord } from "../../../services/batches/records/batch.ts";
 import { Batches } from "../../../services/batches/batches.ts";
-import { type BatchParts, MAX_LINES_AT_ONCE } from "../../../services/batches/settling/batch_parts.ts";
+import {
+  type BatchParts,
+  MAX_LINES_AT_ONCE,
+  MAX_READS_OF_ACCOUNT,
+} from "../../../services/batches/settling/batch_parts.ts";
 import { batchSweep, cleanHandler } from "../../../services/batches/retention.ts";
 import { BatchRuns } from "../../../services/batches/run.ts";
 import { accessLog } from "../../../platform/http/access_log.ts";
@@ -16,6 +20,7 @@ import { createLineTasks } from "./line_tasks.ts";
 import { createLineRunner, type LineRunnerOptions } from "./batch_lines.ts";
 import type { OwnedServices } from "../opening/own.ts";
 import type { Sweep } from "../jobs/retention.ts";
+import { createAccountRoom } from "../opening/account_room.ts";
 import { createStoredFiles } from "../opening/stored_files.ts";
 
 /** What {@linkcode createBatchFeature} needs beside the services. */
@@ -56,6 +61,7 @@ export function createBatchFeature(services: OwnedServices, options: BatchFeatur
     store,
     files: files.results,
     stored: createStoredFiles(services),
+    room: createAccountRoom(services, () => current().services.config.limits.accountFilesBytes),
     meter,
     clock,
     log,
@@ -67,6 +73,7 @@ export function createBatchFeature(services: OwnedServices, options: BatchFeatur
     countLines: services.counts.lines.count,
     maxLineBytes: () => Math.min(current().services.config.limits.textBodyBytes, BATCH_LIMITS.lineBytes),
     permits: new FairPermits({ inAll: MAX_LINES_AT_ONCE }),
+    readers: new FairPermits({ each: MAX_READS_OF_ACCOUNT }),
   };
   const runs = new BatchRuns(parts);
   const removal = { store, files: files.results, onRemoval: webhooks.onRemoval, log };

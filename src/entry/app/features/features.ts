@@ -1,5 +1,5 @@
 import type { Config } from "../../../config/config.ts";
-import { LargeRequests } from "../../../threads/large_requests/large_requests.ts";
+import { LargeRequests } from "../../../threads/serving/large_requests.ts";
 import { holdState } from "../../../platform/lib/basics/held.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
 import { threadModule } from "../../../platform/lib/process/program_files.ts";
@@ -106,7 +106,7 @@ export function createLastingFeatures(
     ...services,
     openStreams: openStreams,
     own: ownAddresses,
-    entry: threadModule("entry/app/threads/large_request_thread"),
+    entry: threadModule("entry/app/threads/serving_thread"),
     onThreadAnswer: (answer) => holdState(noteOtherAnswer(answer, { ...current(), clock }), "a model that answers"),
     reasoning,
     items,

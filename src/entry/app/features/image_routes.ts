@@ -8,13 +8,16 @@ import { defaultImageRoutes } from "../../../protocols/default/images.ts";
 import type { CallParts } from "../../../services/calls/paid_call.ts";
 import type { RelayParts } from "../../../services/calls/stream_relay.ts";
 import type { MediaWork } from "../../../platform/workers/media_work.ts";
+import { createReadableFiles } from "../opening/late_stored_files.ts";
 import type { Services } from "../opening/services.ts";
+import type { Store } from "../../../platform/store/store.ts";
 
 /** What the image endpoints need. */
 export interface ImageServices
   extends Omit<CallParts, "openStreams">, RelayParts, Pick<Services, "catalog" | "authenticate" | "egress"> {
-  readonly config: Pick<Services["config"], "limits">;
-  readonly files: Pick<Services["files"], "uploads">;
+  readonly config: Pick<Services["config"], "limits" | "retention">;
+  readonly store: Store;
+  readonly files: Pick<Services["files"], "uploads" | "results">;
   readonly media: MediaWork;
   /** Reads large bodies. */
   readonly bodies: BodyReader;
@@ -27,7 +30,7 @@ export function buildImageRoutes(services: ImageServices): Route[] {
   const images = new ImageCalls({
     ...shared,
     openStreams: openStreams,
-    readReferences: createReferenceReader(egress, media),
+    readReferences: createReferenceReader({ policy: egress, media, stored: createReadableFiles(services) }),
     finish: createImageFinisher(egress, shared.log),
   });
   return defaultImageRoutes({

@@ -14,6 +14,7 @@ import type { OwnedServices } from "../opening/own.ts";
 import { toCallerError } from "../opening/storage_error.ts";
 import { LineMeter } from "./line_meters.ts";
 import { recordOf, refusedLine } from "./line_records.ts";
+import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 
 /** What lines use of the videos. */
 export type LineVideos = Pick<Videos, "estimate" | "createFor" | "readEnded" | "cancel">;
@@ -135,7 +136,7 @@ function endOf(
     return { reply: replyOf(404, { error }), cost: 0n, isStopped: false };
   }
   const { task, cost } = end;
-  const status = task.status === "completed" ? 200 : STATUSES[task.error?.code ?? task.status] ?? 502;
+  const status = task.status === "completed" ? 200 : ownValue(STATUSES, task.error?.code ?? task.status) ?? 502;
   const isStopped = task.status === "cancelled" || task.status === "expired";
   return { reply: replyOf(status, dialectNamed(client).writeTask(task)), cost, isStopped };
 }

@@ -5,12 +5,12 @@ import { lazyRoutesAt } from "../../../protocols/route_at.ts";
 import type { TextRouteParts } from "../../../protocols/text_route_parts.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
-import type { LargeRequests } from "../../../threads/large_requests/large_requests.ts";
+import type { LargeRequests } from "../../../threads/serving/large_requests.ts";
 import type { InlinedFilesParts } from "../../../services/texts/request/inlined_files.ts";
 import type { RequestFiles } from "../../../services/texts/request/text_request.ts";
+import { createReadableFiles } from "../opening/late_stored_files.ts";
 import type { StoredFileServices } from "../opening/stored_files.ts";
 
-const storedFilesModule = new Late(() => import("../opening/stored_files.ts"));
 const inlinedFilesModule = new Late(() => import("../../../services/texts/request/inlined_files.ts"));
 
 /**
@@ -43,12 +43,9 @@ export function createRequestFiles(
   { elsewhere = null, maxBytes, onFiles }: Partial<Pick<InlinedFilesParts, "elsewhere" | "maxBytes" | "onFiles">> = {},
 ): RequestFiles {
   const files = new Late(async () => {
-    const [{ createStoredFiles }, { InlinedFiles, MAX_INLINE_BYTES }] = await Promise.all([
-      storedFilesModule.load(),
-      inlinedFilesModule.load(),
-    ]);
+    const { InlinedFiles, MAX_INLINE_BYTES } = await inlinedFilesModule.load();
     return new InlinedFiles({
-      stored: createStoredFiles(services),
+      stored: createReadableFiles(services),
       clock: services.clock,
       maxBytes: maxBytes ?? MAX_INLINE_BYTES,
       elsewhere,

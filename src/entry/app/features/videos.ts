@@ -12,6 +12,7 @@ import type { VideoParts } from "../../../services/videos/tasks/video_parts.ts";
 import { createVideos, type Videos } from "../../../services/videos/videos.ts";
 import type { ConfiguredParts } from "../opening/configured_parts.ts";
 import { joinRunners } from "../jobs/job_runners.ts";
+import { createReadableFiles } from "../opening/late_stored_files.ts";
 import type { OwnedServices } from "../opening/own.ts";
 import type { Sweep } from "../jobs/retention.ts";
 
@@ -104,6 +105,7 @@ function videoPartsOf(services: VideoServices, options: VideoFeatureOptions): Om
     allowancesOf: (name) => current().providers.get(name)?.allows ?? NO_ALLOWANCES,
     isProvider: (name) => current().providers.get(name)?.name === name,
     files: files.results,
+    stored: createReadableFiles(services),
     signingKeys: signingKeys.keys,
     settings: {
       preauthorize: billing.preauthorize,

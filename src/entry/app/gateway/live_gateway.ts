@@ -10,7 +10,7 @@ import type { PriceBook } from "../../../vendors/catalog/sourced_model.ts";
 import type { Config } from "../../../config/config.ts";
 import { storeAddressOf } from "../../../config/tree/store_address.ts";
 import type { RequestRouter } from "../../../platform/http/request_handler.ts";
-import type { Isolates } from "../../../threads/isolates/isolates.ts";
+import type { Isolates } from "../../../threads/serving/isolates.ts";
 import { holdWork } from "../../../platform/lib/basics/held.ts";
 import type { ModelLists } from "../../../vendors/routing/model_lists.ts";
 import type { JobRunner } from "../../../platform/store/job_runner.ts";

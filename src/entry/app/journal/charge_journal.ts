@@ -15,7 +15,7 @@ import {
 } from "../../../platform/store/journal/journal_folder.ts";
 import { sinkIn } from "../../../platform/store/journal/thread_sink.ts";
 import type { Store } from "../../../platform/store/store.ts";
-import type { ThreadJournalPlace } from "../../../threads/isolates/messages.ts";
+import type { ThreadJournalPlace } from "../../../threads/leases/thread_journals.ts";
 import { type JournalUse, unusedJournalFolders, useJournalFolder } from "./journal_folders.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
 

@@ -8,7 +8,7 @@ import type { BucketNetwork } from "../../../platform/files/s3/open.ts";
 import { createSpool, type Spool } from "../../../platform/files/spool.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
 import type { Log } from "../../../platform/lib/basics/log.ts";
-import type { ThreadUploads } from "../../../threads/isolates/isolate.ts";
+import type { ThreadUploads } from "../../../threads/serving/isolate.ts";
 import { freeSpaceAt } from "../../../platform/store/free_space.ts";
 
 /** The folders of files, each with one user. */

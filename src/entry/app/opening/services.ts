@@ -31,7 +31,7 @@ import { useReplyRunner } from "../../../services/texts/large_replies/reply_runn
 import { useTokenCounter } from "../../../services/texts/plan/token_estimate.ts";
 import type { IdempotencyCounts } from "../../../money/limits/idempotency_counts.ts";
 import { idempotencyCounts } from "./replays.ts";
-import type { Lessors } from "../../../threads/thread_state/lessors.ts";
+import type { Lessors } from "../../../threads/leases/lessors.ts";
 import { limitsByProvider } from "../../../vendors/upstreams/settings/provider_limits.ts";
 import { type BodyReader, bodyReaderBy, type BodyRunner } from "../../../platform/http/bodies/body_reader.ts";
 import type { BodyWork } from "../../../platform/http/bodies/body_work.ts";
@@ -77,7 +77,7 @@ export interface ServiceOptions {
   readonly roles?: GatewayRoles;
   /** Whether requests are counted for the metrics. The benchmark measures what it costs. Default: true. */
   readonly countsRequests?: boolean;
-  /** The module that isolates run. Replaced in tests. Default: `isolate_thread.ts`. */
+  /** The module that isolates run. Replaced in tests. Default: `serving_thread.ts`. */
   readonly isolateEntry?: URL;
   /** The JavaScript heap limit of an isolate in megabytes. Smaller in tests. Default: 4,096. */
   readonly isolateHeapMegabytes?: number;
@@ -160,7 +160,7 @@ export async function openServices(options: ServiceOptions): Promise<Services> {
   const { clock = systemClock, random = Math.random, droppedLogLines = () => 0, tree = null } = options;
   const { roles = { serves: true, works: true }, countsRequests = true, memoryLog = null } = options;
   const {
-    isolateEntry = threadModule("entry/app/threads/isolate_thread"),
+    isolateEntry = threadModule("entry/app/threads/serving_thread"),
     isolateHeapMegabytes = ISOLATE_HEAP_MEGABYTES,
   } = options;
   const counts = createCounts({ log: options.log, clock });

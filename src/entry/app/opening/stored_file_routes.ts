@@ -5,7 +5,8 @@ import { uploadRoutes } from "../../../protocols/default/uploads.ts";
 import { contentFileRoutes } from "../../../protocols/content/files.ts";
 import { contentUploadRoutes } from "../../../protocols/content/uploads.ts";
 import { messageFileRoutes } from "../../../protocols/message/files.ts";
-import { AccountRoom } from "../../../services/stored_files/account_room.ts";
+import { Uploads } from "../../../services/stored_files/uploads.ts";
+import { createAccountRoom } from "./account_room.ts";
 import type { Services } from "./services.ts";
 import { createStoredFiles } from "./stored_files.ts";
 
@@ -15,13 +16,15 @@ import { createStoredFiles } from "./stored_files.ts";
  * @param baseUrl Gives the gateway's own address without a final slash.
  */
 export function buildStoredFileRoutes(services: Services, baseUrl: () => string): Route[] {
-  const { config: { limits }, store, clock, authenticate } = services;
+  const { config: { limits }, store, authenticate } = services;
+  const stored = createStoredFiles(services);
   const parts = {
-    stored: createStoredFiles(services),
+    stored,
+    uploads: new Uploads(stored),
     authenticate,
     bodyLimits: { capBytes: limits.textBodyBytes, idleMs: limits.bodyIdleMs },
     changes: new RequestRate(store, "file-changes", limits.reads),
-    room: new AccountRoom({ store, clock, maxBytes: () => limits.accountFilesBytes }),
+    room: createAccountRoom(services, () => limits.accountFilesBytes),
   };
   return [
     ...storedFileRoutes(parts),

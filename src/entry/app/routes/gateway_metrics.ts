@@ -7,7 +7,7 @@ import type { CountedLog } from "../../../observers/metrics/counted_log.ts";
 import type { CircuitState } from "../../../vendors/routing/circuit.ts";
 import type { RequestLog } from "../../../observers/request_log/request_log.ts";
 import type { Tracing } from "../../../observers/tracing/tracing.ts";
-import type { LargeRequests } from "../../../threads/large_requests/large_requests.ts";
+import type { LargeRequests } from "../../../threads/serving/large_requests.ts";
 import type { OwnedServices } from "../opening/own.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
 

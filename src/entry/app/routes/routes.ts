@@ -1,7 +1,7 @@
 import { CONFIG_ENDPOINTS, OPERATOR_ENDPOINTS, REQUEST_ENDPOINTS } from "../../../platform/endpoints/operators.ts";
 import { SERVICE_ENDPOINTS } from "../../../platform/endpoints/service.ts";
 import type { Route } from "../../../platform/http/request/inbound.ts";
-import { withLargeBodies } from "../../../threads/large_requests/large_route.ts";
+import { withLargeBodies } from "../../../threads/serving/large_route.ts";
 import { guarded } from "../../../protocols/admin/admin_access.ts";
 import { renderAdminError } from "../../../protocols/admin/shared/answer.ts";
 import { adminMetricsRoutes } from "../../../protocols/admin/metrics.ts";

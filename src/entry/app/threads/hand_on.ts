@@ -1,29 +1,24 @@
-import type { Inbound } from "../../../platform/http/request/inbound.ts";
-import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
-import type { ThreadRelay } from "../../../threads/isolates/relay.ts";
-import { mainThreadUnreachable } from "./isolate_handler.ts";
-
-/** Hands a request on whose body was read. */
-export type HandOn = (inbound: Inbound, body: Uint8Array) => Promise<Response>;
+import { handOver } from "../../../threads/serving/handed_reply.ts";
+import type { LargeRequests } from "../../../threads/serving/large_requests.ts";
+import type { RemoteState } from "../../../threads/state/remote_state.ts";
+import type { OpenStreams } from "../../../services/calls/stream_relay.ts";
 
 /**
- * Hands requests on to the main thread, which gives them to a thread for large requests, and records them. Until the
- * response begins, this thread holds the bytes and no more.
+ * Hands the large requests of an isolate to a thread for such requests, which the main thread chooses. The main thread
+ * counts their memory from then on.
  */
-export function handOn(relay: Pick<ThreadRelay, "sendRead">): HandOn {
-  return async (inbound, body) => {
-    const { record, memory } = inbound;
-    memory.releaseTo(body.length);
-    record.isHandedOn = true;
-    try {
-      const response = await relay.sendRead(inbound, body);
-      inbound.responseFields?.(); // the response has those of the main thread
-      return response;
-    } catch (error) {
-      record.isHandedOn = false;
-      throw error instanceof GatewayError ? error : mainThreadUnreachable();
-    } finally {
-      memory.release(body.length);
-    }
+export function largeByHandOn(
+  state: Pick<RemoteState, "handOn" | "noteRates">,
+  openStreams: OpenStreams,
+): Pick<LargeRequests, "handle"> {
+  return {
+    handle(inbound, credential, body, format) {
+      inbound.memory.releaseTo(0);
+      return handOver({ inbound, credential, body, format }, {
+        hand: (request) => state.handOn(request),
+        openStreams,
+        onRates: (caller, rates) => state.noteRates(caller, rates),
+      });
+    },
   };
 }

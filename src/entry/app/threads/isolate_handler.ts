@@ -1,9 +1,8 @@
-import type { Config } from "../../../config/config.ts";
 import { isRefused, pathStartOf } from "../../../platform/http/front_door_checks.ts";
 import type { Route } from "../../../platform/http/request/inbound.ts";
 import { HeaderFields } from "../../../platform/http/request/headers.ts";
 import { createRequestHandler, type RequestHandlerOptions } from "../../../platform/http/request_handler.ts";
-import type { ThreadRelay } from "../../../threads/isolates/relay.ts";
+import type { ThreadRelay } from "../../../threads/serving/relay.ts";
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import type { MaybePromise } from "../../../platform/lib/basics/maybe_promise.ts";
 
@@ -12,9 +11,7 @@ export interface IsolateHandlerOptions extends RequestHandlerOptions {
   /** Sends the requests that an isolate does not answer to the main thread. */
   readonly relay: Pick<ThreadRelay, "send">;
   /** Returns the endpoint of a request among those that this thread answers; null if it is another one. */
-  readonly serves: (method: string, path: string, headers: Headers) => Pick<Route, "format"> | null;
-  /** The limits of the configuration in force. */
-  readonly limits: () => Pick<Config["limits"], "largeBodyBytes">;
+  readonly serves: (method: string, path: string, headers: Headers) => Route | null;
 }
 
 /** Handles one request that an isolate accepted. */
@@ -23,12 +20,9 @@ export type IsolateHandler = (
   info: Deno.ServeHandlerInfo<Deno.NetAddr>,
 ) => MaybePromise<Response>;
 
-/**
- * Creates the handler of an isolate. It answers the requests that it serves, unless a text is longer than
- * `limits.large_body`, and sends all others to the main thread.
- */
+/** Creates the handler of an isolate. It answers what it serves, and sends all other requests to the main thread. */
 export function createIsolateHandler(
-  { relay, serves, limits, ...options }: IsolateHandlerOptions,
+  { relay, serves, ...options }: IsolateHandlerOptions,
 ): IsolateHandler {
   const handler = createRequestHandler(options);
   let refusal: GatewayError | null = null;
@@ -48,7 +42,7 @@ export function createIsolateHandler(
   };
   return (request, info) => {
     // A request with bad framing would be sent on with good framing, so it is refused where its connection is.
-    if (isOwn(request, { serves, limits }) || isRefused(request, new HeaderFields(request.headers))) {
+    if (isOwn(request, serves) || isRefused(request, new HeaderFields(request.headers))) {
       return handler(request, info);
     }
     return relay.send(request, info).catch((error) => {
@@ -58,26 +52,20 @@ export function createIsolateHandler(
   };
 }
 
-/**
- * Whether this thread answers a request. Others need the main thread, or a thread for large requests. A text without a
- * declared length is read here, and goes on if it is large.
- */
-function isOwn(request: Request, { serves, limits }: Pick<IsolateHandlerOptions, "serves" | "limits">): boolean {
+/** Whether this thread reads a request. Others need the main thread. A large text goes on to another thread. */
+function isOwn(request: Request, serves: IsolateHandlerOptions["serves"]): boolean {
   const { url, method, headers } = request;
   const start = pathStartOf(url);
   if (start < 0) return false;
   const end = url.indexOf("?", start);
-  const route = serves(method, url.slice(start, end < 0 ? undefined : end), headers);
-  if (route === null) return false;
+  if (serves(method, url.slice(start, end < 0 ? undefined : end), headers) === null) return false;
   if (method === "GET" || method === "HEAD") return true;
-  if (route.format !== undefined && Number(headers.get("content-length") ?? 0) > limits().largeBodyBytes) return false;
   // Streams that can be resumed and dry runs, which are limited together, are all on the main thread.
   return headers.get("content-encoding") === null && headers.get("x-service-resume") === null &&
     headers.get("x-service-dry-run") === null;
 }
 
-/** The error of a request that the main thread does not take. */
-export function mainThreadUnreachable(): GatewayError {
+function mainThreadUnreachable(): GatewayError {
   return new GatewayError("overloaded", "The main thread of the gateway does not take requests now. Retry later", {
     retryAfterSeconds: 1,
   });

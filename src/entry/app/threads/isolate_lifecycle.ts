@@ -1,13 +1,13 @@
 import type { OpenStreams } from "../../../services/calls/stream_relay.ts";
 import type { Listening } from "../../../platform/http/listen.ts";
 import { errorLocation } from "../../../platform/http/request_handler.ts";
-import type { FromIsolate } from "../../../threads/isolates/messages.ts";
-import type { RecordSender } from "../../../threads/isolates/record_sender.ts";
+import type { FromIsolate } from "../../../threads/serving/messages.ts";
+import type { RecordSender } from "../../../threads/serving/record_sender.ts";
 import { type Clock, waitAtMost } from "../../../platform/lib/basics/clock.ts";
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import { errorName, type Log } from "../../../platform/lib/basics/log.ts";
 import type { Journal } from "../../../platform/store/journal/journal.ts";
-import type { LeasedMeter } from "../../../threads/thread_state/leased_meter.ts";
+import type { LeasedMeter } from "../../../threads/leases/leased_meter.ts";
 
 /** What an {@linkcode IsolateLifecycle} ends. */
 export interface IsolateLifecycleParts {

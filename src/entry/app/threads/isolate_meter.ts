@@ -1,15 +1,16 @@
-import type { IsolateData, ThreadJournalPlace } from "../../../threads/isolates/messages.ts";
+import type { IsolateData, ServingData } from "../../../threads/serving/messages.ts";
+import type { ThreadJournalPlace } from "../../../threads/leases/thread_journals.ts";
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
 import type { Log } from "../../../platform/lib/basics/log.ts";
 import { Journal, NO_SINK } from "../../../platform/store/journal/journal.ts";
 import { sinkIn } from "../../../platform/store/journal/thread_sink.ts";
-import { JournaledCharges } from "../../../threads/thread_state/journaled_charges.ts";
-import { LeasedMeter, type LeasedMeterOptions } from "../../../threads/thread_state/leased_meter.ts";
-import type { RemoteState } from "../../../threads/thread_state/remote_state.ts";
+import { JournaledCharges } from "../../../threads/leases/journaled_charges.ts";
+import { LeasedMeter, type LeasedMeterOptions } from "../../../threads/leases/leased_meter.ts";
+import type { RemoteState } from "../../../threads/state/remote_state.ts";
 
 /** The dependencies of {@linkcode openIsolateMeter}. */
 export interface IsolateMeterParts extends Pick<LeasedMeterOptions, "report"> {
-  readonly data: Pick<IsolateData, "journal" | "storeLimits" | "writableFlag">;
+  readonly data: Pick<IsolateData, "journal" | "writableFlag"> & Pick<ServingData, "storeLimits">;
   /** Its grants go to the meter. */
   readonly state: RemoteState;
   readonly clock: Clock;

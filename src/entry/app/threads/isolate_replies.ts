@@ -2,8 +2,8 @@ import type { Config } from "../../../config/config.ts";
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
 import { BoundedMemory, type KeptValues } from "../../../services/texts/memory/bounded_memory.ts";
 import type { KeptReasoning } from "../../../services/texts/memory/reasoning_memory.ts";
-import { nearMemory } from "../../../threads/thread_state/near_memory.ts";
-import type { RemoteState } from "../../../threads/thread_state/remote_state.ts";
+import { nearMemory } from "../../../threads/state/near_memory.ts";
+import type { RemoteState } from "../../../threads/state/remote_state.ts";
 import { withStoredReplies } from "./thread_replies.ts";
 
 /** The dependencies of {@linkcode openIsolateReplies}. */

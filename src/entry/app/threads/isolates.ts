@@ -1,7 +1,7 @@
-import { CircuitFlag } from "../../../threads/isolates/circuit_flag.ts";
-import { Isolates, type IsolatesOptions, unbalancedReason } from "../../../threads/isolates/isolates.ts";
-import { relayedAddressOf, relayedHandler, relayedRequestIdOf } from "../../../threads/isolates/relay.ts";
-import { WritableFlag } from "../../../threads/isolates/writable_flag.ts";
+import { CircuitFlag } from "../../../threads/serving/circuit_flag.ts";
+import { Isolates, type IsolatesOptions, unbalancedReason } from "../../../threads/serving/isolates.ts";
+import { relayedAddressOf, relayedHandler } from "../../../threads/serving/relay.ts";
+import { WritableFlag } from "../../../threads/serving/writable_flag.ts";
 import { holdState } from "../../../platform/lib/basics/held.ts";
 import { asListenError, SERVER_ADDRESS } from "../../../platform/http/listen_error.ts";
 import { listen, type Listening, urlOf } from "../../../platform/http/listen.ts";
@@ -14,7 +14,7 @@ import { threadUploads } from "../opening/file_stores.ts";
 import type { OwnedServices } from "../opening/own.ts";
 
 /** Reads what an isolate sends along with a request. */
-export type RelayedOrigin = Pick<RequestHandlerOptions, "addressOf" | "requestIdOf">;
+export type RelayedOrigin = Pick<RequestHandlerOptions, "addressOf">;
 
 /** What {@linkcode listenByIsolates} needs besides the services. */
 export interface IsolateParts extends Pick<IsolatesOptions, "writtenObserver"> {
@@ -47,12 +47,13 @@ export async function listenByIsolates(
   const token = crypto.randomUUID();
   const circuits = new CircuitFlag(services.breaker, services.clock);
   const writable = new WritableFlag(services.store.writeGuard, services.clock);
-  const handler = relayedHandler(handlerOf({ addressOf: relayedAddressOf, requestIdOf: relayedRequestIdOf }), token);
+  const handler = relayedHandler(handlerOf({ addressOf: relayedAddressOf }), token);
   const relay = await listen({ host: "127.0.0.1", port: 0, handler, log });
   const isolates = new Isolates({
     ...services,
     reasoning: features.reasoning,
     items: features.items,
+    handOn: (request, callerSignal) => features.large.handOn(request, callerSignal),
     count: server.isolates,
     listed: gateway.listed,
     own: ownAddresses,

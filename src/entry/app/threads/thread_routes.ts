@@ -1,13 +1,14 @@
 import type { Authenticate } from "../../../money/billing/authenticate.ts";
 import type { OpenStreams } from "../../../services/calls/stream_relay.ts";
 import type { BodyLimits } from "../../../platform/http/bodies/body.ts";
+import type { FileStore } from "../../../platform/files/files.ts";
 import type { Route } from "../../../platform/http/request/inbound.ts";
 import { systemClock } from "../../../platform/lib/basics/clock.ts";
 import type { CircuitBreaker } from "../../../vendors/routing/circuit_breaker.ts";
 import type { KeptValues } from "../../../services/texts/memory/bounded_memory.ts";
 import type { KeptReasoning } from "../../../services/texts/memory/reasoning_memory.ts";
 import type { TextService } from "../../../services/texts/request/text_service.ts";
-import type { RemoteState } from "../../../threads/thread_state/remote_state.ts";
+import type { RemoteState } from "../../../threads/state/remote_state.ts";
 import { createCacheFeature } from "../opening/caches.ts";
 import type { ConfiguredParts } from "../opening/configured_parts.ts";
 import type { InlinedFilesParts } from "../../../services/texts/request/inlined_files.ts";
@@ -37,6 +38,8 @@ export interface ThreadTexts {
   readonly texts: TextService;
   /** Their endpoints, and those of cached contents, whose bodies are texts. */
   readonly routes: Route[];
+  /** The files of callers, which the thread reads. */
+  readonly results: FileStore;
 }
 
 /** Builds the text endpoints in a thread. */
@@ -74,8 +77,8 @@ export function threadTexts(
     files,
     texts: texts.parts,
   });
-  const readFiles = { results: openReadFiles(config, log, network) };
-  const requestFiles = createRequestFiles({ config, store, clock, log, files: readFiles }, { elsewhere });
+  const results = openReadFiles(config, log, network);
+  const requestFiles = createRequestFiles({ config, store, clock, log, files: { results } }, { elsewhere });
   const options = { turns: texts, caches, authenticate, bodyLimits, files: requestFiles };
-  return { texts, routes: [...createTextRoutes(options), ...routes] };
+  return { texts, routes: [...createTextRoutes(options), ...routes], results };
 }

@@ -11,6 +11,7 @@ import { isConfigNamed } from "../find/find_gateway.ts";
 import { print, printError } from "../print.ts";
 import { UsageError } from "../usage_error.ts";
 import { errorName } from "../../../platform/lib/basics/log.ts";
+import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 
 const ROOT = CONFIG_ENDPOINTS.readConfig.path;
 
@@ -45,7 +46,7 @@ export async function configCommand(args: readonly string[]): Promise<number> {
     const known = ["check", "schema", ...Object.keys(COMMANDS)].join(", ");
     throw new UsageError(`switchyard config: expected one of the subcommands ${known}`);
   }
-  const call = COMMANDS[subcommand]?.(rest);
+  const call = ownValue(COMMANDS, subcommand)?.(rest);
   const isJson = !CHANGES.has(subcommand) || rest.flag("json");
   rest.end();
   const config = loadConfig({ path, env: environmentOf(path) });

@@ -1,4 +1,5 @@
 import type { AdminArguments } from "./admin_arguments.ts";
+import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 
 /** Fields of the admin API whose option or argument has another name. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -15,7 +16,7 @@ const FIELD = /^Cannot read "(\w+)[\w.]*": /;
  */
 export function inTypedNames(message: string, { typed }: Pick<AdminArguments, "typed">): string {
   const [start = "", field = ""] = FIELD.exec(message) ?? [];
-  const names = [...NAMES[field] ?? [], `--${field.replaceAll("_", "-")}`, field];
+  const names = [...(ownValue(NAMES, field) ?? []), `--${field.replaceAll("_", "-")}`, field];
   const name = names.find((each) => typed.has(each));
   if (start === "" || name === undefined) return message;
   const shown = name.startsWith("-") ? name : `the ${name}`;

@@ -1,6 +1,7 @@
 import { UsageError } from "../usage_error.ts";
 import type { CommandHelp } from "./command_help.ts";
 import { COMMANDS } from "./help.ts";
+import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 
 /** Prints the completion of a shell from the described commands. */
 type Script = (commands: readonly CommandHelp[]) => string;
@@ -15,7 +16,7 @@ const SCRIPTS: Readonly<Record<string, Script>> = { bash, zsh, fish };
  */
 export function completionFor(args: readonly string[]): string {
   const [shell = "", ...more] = args;
-  const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
+  const script = ownValue(SCRIPTS, shell);
   if (script === undefined || more.length > 0) {
     throw new UsageError("switchyard completion: expected one of bash, zsh, fish");
   }

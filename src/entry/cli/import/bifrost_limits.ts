@@ -1,6 +1,7 @@
 import type { Written } from "./imported_config.ts";
 import { decimalOf } from "../../../vendors/prices/litellm_prices.ts";
 import { numberIn, type SourceMap, textIn } from "../../../vendors/prices/source_values.ts";
+import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 
 const SECONDS: Readonly<Record<string, number>> = {
   s: 1,
@@ -16,7 +17,7 @@ const SECONDS: Readonly<Record<string, number>> = {
 /** The length of a period such as `1h` or `1M` in seconds; null if it is none. Source: Bifrost, "Budget and Limits". */
 function secondsOf(period: string | null): number | null {
   const [, count, unit = ""] = /^(\d+)([smhdwMQY])$/.exec(period ?? "") ?? [];
-  const seconds = count === undefined ? 0 : Number(count) * (SECONDS[unit] ?? 0);
+  const seconds = count === undefined ? 0 : Number(count) * (ownValue(SECONDS, unit) ?? 0);
   return seconds > 0 && Number.isFinite(seconds) ? seconds : null;
 }
 
@@ -37,8 +38,8 @@ export function budgetOf(budget: SourceMap): CarriedLimit {
   if (decimal === null || Number(decimal) === 0 || seconds === null) {
     return { refused: "its budget has no amount above 0 or no period" };
   }
-  const [per, unit] = PERIODS.find(([, each]) => seconds <= (SECONDS[each] ?? 0)) ?? ["total", ""];
-  const isExact = seconds === SECONDS[unit];
+  const [per, unit] = PERIODS.find(([, each]) => seconds <= (ownValue(SECONDS, each) ?? 0)) ?? ["total", ""];
+  const isExact = seconds === ownValue(SECONDS, unit);
   return {
     fields: { budget: { amount: decimal, per } },
     narrowed: isExact ? null : `its budget of ${period} holds for ${per === "total" ? "good" : `a ${per}`}`,

@@ -7,6 +7,7 @@ import { OPENROUTER_PRICES } from "../../../vendors/prices/openrouter_prices.ts"
 import { keyNameOf } from "../../../vendors/upstreams/vendor.ts";
 import { VENDORS } from "../../../vendors/upstreams/vendors.ts";
 import { listIn, mapIn, numberIn, type SourceMap, textIn, textsIn } from "../../../vendors/prices/source_values.ts";
+import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 
 const MODALITIES = new Set(["text", "image", "file", "audio", "video"]);
 
@@ -100,7 +101,7 @@ function pricesOf(
     const amount = numberIn(value);
     if (listIn(value).length > 0) dropped.push(name);
     if (amount === null || amount === 0) continue;
-    const [ours, decimal] = [OPENROUTER_PRICES[name], decimalOf(amount)];
+    const [ours, decimal] = [ownValue(OPENROUTER_PRICES, name), decimalOf(amount)];
     if (decimal === null) return null;
     if (ours !== undefined && isChargeable(ours, chargeKindsOf(use, false))) pricing[ours] = decimal;
     else if (name !== "internal_reasoning" || amount !== numberIn(prices.completion)) dropped.push(name);

@@ -73,6 +73,11 @@ export function readBody(
   return readSmall(request, limits, peerPort, () => memory.releaseTo(before));
 }
 
+/** @throws {GatewayError} `request_too_large` for a body in memory that exceeds the maximum. */
+export function refuseLongBody({ length }: Uint8Array, { capBytes }: Pick<BodyLimits, "capBytes">): void {
+  if (length > capBytes) throw tooLarge(capBytes);
+}
+
 /** The memory of a large body. */
 interface LargeBody {
   readonly length: number | null;

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../lib/json/json_object.ts";
 import { hasMoreValuesThan, NEW_NAME_VALUES, type ValueWeights } from "../../lib/json/json_values.ts";
 import { jsonMistakeIn } from "../../lib/json/json_mistake.ts";
 import type { HeldMemory } from "../../lib/process/memory_budget.ts";
-import { type BodyLimits, type BodySource, readBody } from "./body.ts";
+import { type BodyLimits, type BodySource, readBody, refuseLongBody } from "./body.ts";
 import type { ReceivedBody } from "../request/inbound.ts";
 
 /** A JSON object as sent, scanned and parsed. */
@@ -60,9 +60,20 @@ const MAX_JSON_DEPTH = 200;
  */
 export async function readJsonObject(source: BodySource, limits: BodyLimits): Promise<JsonBody> {
   refuseOtherTypes((source.headers ?? source.request.headers).get("content-type"));
-  if (source.received !== undefined) return jsonObjectOf(source.received.bytes, source.memory, source.received.scan);
+  if (source.received !== undefined) {
+    const { bytes, scan } = source.received;
+    refuseLongBody(bytes, limits);
+    return jsonObjectOf(bytes, source.memory, scan);
+  }
   const bytes = await readBody(source, limits, JSON_MEMORY_FACTOR);
   return await countedJsonObject(bytes, limits, source.memory);
+}
+
+/** The bytes of a body of JSON, whose memory is reserved unless they were received before. Throws as `readBody`. */
+export async function bodyOf(source: BodySource, limits: BodyLimits): Promise<Uint8Array<ArrayBuffer>> {
+  if (source.received === undefined) return await readBody(source, limits, JSON_MEMORY_FACTOR);
+  refuseLongBody(source.received.bytes, limits);
+  return source.received.bytes;
 }
 
 /**
@@ -111,7 +122,7 @@ export async function refuseManyValues(
  * @throws {GatewayError} As {@linkcode readJsonObject}.
  */
 export async function readOptionalJsonObject(source: BodySource, limits: BodyLimits): Promise<JsonObject> {
-  const bytes = source.received?.bytes ?? await readBody(source, limits, JSON_MEMORY_FACTOR);
+  const bytes = await bodyOf(source, limits);
   if (bytes.length === 0) return {};
   refuseOtherTypes((source.headers ?? source.request.headers).get("content-type"));
   return jsonObjectOf(bytes, source.memory).body;
@@ -211,7 +222,7 @@ function withoutMark(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
  *
  * @throws {GatewayError} `invalid_request` for an object with too many members.
  */
-export function receivedBodyOf(sent: Uint8Array<ArrayBuffer>): ReceivedBody {
+export function receivedBodyOf(sent: Uint8Array<ArrayBuffer>): Required<ReceivedBody> {
   const bytes = withoutMark(sent);
   return { bytes, scan: scanOf(bytes) };
 }

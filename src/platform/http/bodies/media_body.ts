@@ -1,8 +1,8 @@
 import { ownBufferOf } from "../../lib/bytes/own_buffer.ts";
 import type { JsonObject } from "../../lib/json/json_object.ts";
-import { type BodyLimits, type BodySource, readBody } from "./body.ts";
+import type { BodyLimits, BodySource } from "./body.ts";
 import type { BodyReader, MediaPlaces } from "./body_reader.ts";
-import { countedJsonObject, JSON_CONTAINER_BYTES, JSON_MEMORY_FACTOR, refuseOtherTypes } from "./json_body.ts";
+import { bodyOf, countedJsonObject, JSON_CONTAINER_BYTES, refuseOtherTypes } from "./json_body.ts";
 
 /** Where large bodies with media are read. */
 export interface MediaBodyThread {
@@ -44,7 +44,7 @@ export async function readMediaBody(
 ): Promise<MediaBody> {
   refuseOtherTypes((source.headers ?? source.request.headers).get("content-type"));
   const { request: { signal }, memory } = source;
-  const sent = source.received?.bytes ?? await readBody(source, limits, JSON_MEMORY_FACTOR);
+  const sent = await bodyOf(source, limits);
   if (sent.length <= aboveBytes) {
     const { body, bytes } = await countedJsonObject(sent, limits, memory);
     return { body, bytes, hash: null };

@@ -5,12 +5,12 @@ import type { MaybePromise } from "../../lib/basics/maybe_promise.ts";
 import type { HeldMemory } from "../../lib/process/memory_budget.ts";
 import type { RequestRecord } from "./request_record.ts";
 
-/** A body that was read before its handler was chosen, with the memory of the request. */
+/** A body that was read before its handler was chosen, or has no connection. Its memory is that of the request. */
 export interface ReceivedBody {
   /** UTF-8 without a byte order mark, unless it is invalid. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The outline of `bytes` as JSON. */
-  readonly scan: JsonScan;
+  /** The outline of `bytes` as JSON. Absent: it was not scanned. */
+  readonly scan?: JsonScan;
 }
 
 /** A request that the front door has accepted. */
@@ -19,7 +19,7 @@ export interface Inbound {
   readonly request: Request;
   /** The header fields of `request`, which cost less to read here. Absent if the request is in memory. */
   readonly headers?: Pick<Headers, "get">;
-  /** The body, if it was read to choose the handler. The request's own body is used then. */
+  /** The body, if it was read to choose the handler, or has no connection. The request's own body is used then. */
   readonly received?: ReceivedBody;
   /** The method as sent, in upper case. */
   readonly method: string;

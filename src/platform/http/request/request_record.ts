@@ -252,8 +252,6 @@ export class RequestRecord implements RecordedFacts, SlotMember {
   endpoint: string | null = null;
   /** Whether the request belongs to monitoring, and is neither logged nor counted. */
   isProbe = false;
-  /** Whether another thread answers the request and records it. */
-  isHandedOn = false;
   /** The response's HTTP status; 0 before the response. */
   status = 0;
   /** The code of the error that was returned; null for a success. */

@@ -21,8 +21,9 @@ export class Histogram {
     this.#counts = new Float64Array(bounds.length + 1);
   }
 
-  /** Counts a value. */
-  observe(value: number): void {
+  /** Counts a value; a time that is below zero, since the machine's clock was set back, as zero. */
+  observe(counted: number): void {
+    const value = Math.max(0, counted);
     const bounds = this.#bounds;
     let at = 0;
     while (at < bounds.length && value > bounds[at]!) at++;

@@ -12,6 +12,16 @@ export class EmbeddedMedia {
   ) {}
 }
 
+/** A place of a request that has the id of a stored file in place of a content. */
+export class FileReference {
+  constructor(
+    /** As the caller sent it. */
+    readonly id: string,
+    /** The field of the id, for errors. */
+    readonly field: string,
+  ) {}
+}
+
 /** Media in a request: an address or a content as text, or a content that was decoded when the body was read. */
 export type SentMedia = string | EmbeddedMedia;
 

@@ -13,8 +13,7 @@ const SOURCE = new URL(IS_BUNDLED ? "./src/" : "../../../", import.meta.url);
  * them.
  */
 export const THREAD_MODULES = [
-  "entry/app/threads/isolate_thread",
-  "entry/app/threads/large_request_thread",
+  "entry/app/threads/serving_thread",
   "entry/cli/process/config_entry",
   "entry/cli/process/launcher_entry",
   "entry/cli/process/watch_entry",

@@ -152,6 +152,32 @@ function writeMark(path: string, sql: string): void {
   } catch { /* the mark stays as it was */ }
 }
 
+/**
+ * Returns a function that tells whether a path still has the file that it has now. A system that does not number files,
+ * such as Windows, removes no open file.
+ */
+export function placeWatch(path: string): () => boolean {
+  const opened = numberOf(path);
+  return () => {
+    try {
+      return numberOf(path) === opened;
+    } catch {
+      return true; // what cannot be looked at is not known to be gone
+    }
+  };
+}
+
+/** The number of a file on its disk; null for none. */
+function numberOf(path: string): string | null {
+  try {
+    const { dev, ino } = Deno.statSync(path);
+    return ino === null ? "" : `${dev} ${ino}`;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
+    throw error;
+  }
+}
+
 async function sizeOf(path: string): Promise<number | null> {
   try {
     const { isFile, size } = await Deno.stat(path);

@@ -42,6 +42,8 @@ export interface OwnedDatabase {
   readonly release: () => Promise<void>;
   /** The free space on the disk and the minimum. Default: not checked. */
   readonly space?: Pick<WriteHealthOptions, "freeBytes" | "minFreeBytes">;
+  /** Whether the database is still where it was opened. Default: it is. */
+  readonly isInPlace?: () => boolean;
 }
 
 const TIMER_RANGE_MS = 60_000;
@@ -69,7 +71,7 @@ export class KvStore implements StoreEngine {
 
   /** Use `openKvStore`. Takes over the database and closes it in the end. */
   constructor(database: OwnedDatabase, clock: Clock, log: Log) {
-    const { kv, generation, clockWrittenAt, publish, onClose, release, space = {} } = database;
+    const { kv, generation, clockWrittenAt, publish, onClose, release, space = {}, isInPlace = () => true } = database;
     this.#kv = kv;
     this.#generation = generation;
     this.#clock = clock;
@@ -80,7 +82,7 @@ export class KvStore implements StoreEngine {
     this.#wakes = new WakeListeners(clock, log);
     this.#rollback = new ClockRollbackDetector(clock);
     this.#queueAlarms = new QueueAlarms(clock);
-    this.#health = new WriteHealth({ clock, log, probe: () => this.#group.submit(WRITE_PROBE), ...space });
+    this.#health = new WriteHealth({ clock, log, probe: () => this.#group.submit(WRITE_PROBE), isInPlace, ...space });
     this.#group = new GroupCommit(
       kv,
       (atomic, due) => this.#setAlarms(atomic, due),

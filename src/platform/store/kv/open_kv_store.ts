@@ -8,6 +8,7 @@ import {
   isClosedByItsUser,
   lacksItsLog,
   markInUse,
+  placeWatch,
   prepareDatabaseFile,
   StoreFileError,
   StoreMissingError,
@@ -65,8 +66,12 @@ export async function openKvStore(options: KvStoreOptions): Promise<KvStore> {
     const opened = await beginGeneration(kv, realPath, schema);
     markInUse(realPath);
     const publish = (address: string | null) => lock.publish(address);
-    const onClose = () => clearInUse(realPath);
-    const owned = { kv, ...opened, publish, onClose, release: () => lock.release(), ...(space && { space }) };
+    const isInPlace = placeWatch(realPath);
+    const onClose = () => {
+      if (isInPlace()) clearInUse(realPath); // else it would make a new file
+    };
+    const release = () => lock.release();
+    const owned = { kv, ...opened, publish, onClose, release, isInPlace, ...(space && { space }) };
     const store = new KvStore(owned, clock, log);
     if (isIncomplete) {
       log.error("store_incomplete", { path: realPath, reason: INCOMPLETE_REASON });

@@ -1,5 +1,5 @@
 import { encodeKey } from "../key_encoding.ts";
-import { bytesOf, repeated } from "./database.ts";
+import { bytesOf, read, repeated } from "./database.ts";
 import type { RateLimit } from "../gcra.ts";
 import type { Readable } from "./read.ts";
 
@@ -21,6 +21,7 @@ export class RateBuckets {
    *
    * @param now The engine's time, for refusals that are known.
    * @throws {RangeError} If the cost exceeds the burst, or a parameter is not positive.
+   * @throws {StoreReadError} If the server cannot answer now.
    */
   async take(
     { sql, now: parameter }: Readable,
@@ -33,13 +34,14 @@ export class RateBuckets {
     const known = this.#waitMs(bucket, limit, now());
     if (known > 0) return { ok: false, waitMs: known };
     const name = bytesOf(encodeKey([bucket]));
-    const [row] = await repeated(() =>
+    const statement = () =>
       sql<{ ok: boolean; allowed_at: number }[]>`
         select ok, allowed_at from switchyard.take_v1(
           ${name}, coalesce(${parameter}::float8, switchyard.now_ms()), ${perMs}::float8, ${burst}::float8,
           ${cost}::float8
-        )`
-    );
+        )`;
+    // Like a read: units that a lost connection took are taken twice, which is harmless.
+    const [row] = await read(() => repeated(statement));
     if (!row || row.ok) return { ok: true, waitMs: 0 };
     this.#remember(bucket, { limit, until: row.allowed_at });
     return { ok: false, waitMs: Math.max(1, waitUntil(row.allowed_at, now())) };

@@ -1,6 +1,6 @@
-import { Buffer } from "node:buffer";
 import { GatewayError, invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import { type JsonBody, jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
+import { concatBytes } from "../../../platform/lib/bytes/concat_bytes.ts";
 import type { Money } from "../../../platform/lib/basics/money.ts";
 import { BATCH_LIMITS, type BegunLines } from "../records/batch.ts";
 import type { BatchRoute } from "./line_runner.ts";
@@ -25,7 +25,9 @@ export interface StoredLine extends Pick<InputLine, "customId" | "body"> {
   readonly route: BatchRoute | null;
 }
 
+const encoder = new TextEncoder();
 const LINE_FEED = 0x0a;
+const LINE_END = Uint8Array.of(LINE_FEED);
 const TAB = 0x09;
 const SPACE = 0x20;
 const CARRIAGE_RETURN = 0x0d;
@@ -102,7 +104,7 @@ export function oneLine(json: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> 
 /** Writes a line for the run. The body stays as it was sent: numbers keep their digits. */
 export function writeStoredLine({ part, customId, route, body }: Omit<StoredLine, "number">): Uint8Array<ArrayBuffer> {
   const head = `${part}\t${JSON.stringify(customId)}\t${JSON.stringify(route)}\t`;
-  return new Uint8Array(Buffer.concat([Buffer.from(head), oneLine(body), Buffer.from("\n")]));
+  return concatBytes([encoder.encode(head), oneLine(body), LINE_END]);
 }
 
 /** Reads lines that {@linkcode writeStoredLine} wrote. */

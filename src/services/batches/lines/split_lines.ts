@@ -1,6 +1,12 @@
-import { Buffer } from "node:buffer";
+import { concatBytes } from "../../../platform/lib/bytes/concat_bytes.ts";
 
 const LINE_FEED = 0x0a;
+
+/** Most lines are within one chunk: their copy is the line. */
+function joined(pieces: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
+  const [first, ...others] = pieces;
+  return first !== undefined && others.length === 0 ? first : concatBytes(pieces);
+}
 
 /**
  * Cuts chunks into lines without their line feeds, each a copy. In the place of a line that is longer than the limit
@@ -13,7 +19,7 @@ export async function* splitLines(
   maxBytes: number,
   read: { bytes: number } = { bytes: 0 },
 ): AsyncGenerator<Uint8Array<ArrayBuffer> | null> {
-  let pieces: Uint8Array[] = [];
+  let pieces: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   /** The bytes of all chunks before the present one. */
   let before = read.bytes;
@@ -21,13 +27,13 @@ export async function* splitLines(
   const take = (piece: Uint8Array): boolean => {
     const wasShort = length <= maxBytes;
     length += piece.length;
-    if (length <= maxBytes) pieces.push(piece.slice());
+    if (length <= maxBytes) pieces.push(new Uint8Array(piece));
     else pieces = [];
     return wasShort && length > maxBytes;
   };
   /** Null for a line that was too long. */
   const end = () => {
-    const line = length > maxBytes ? null : new Uint8Array(Buffer.concat(pieces, length));
+    const line = length > maxBytes ? null : joined(pieces);
     pieces = [];
     length = 0;
     return line;

@@ -14,6 +14,7 @@ export const LINE_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map(
     ENDPOINTS.createEmbeddings,
     ENDPOINTS.createModeration,
     ENDPOINTS.createImages,
+    ENDPOINTS.editImages,
     ENDPOINTS.createVideo,
   ].map((row) => [row.path, row]),
 );

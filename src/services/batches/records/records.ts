@@ -31,7 +31,7 @@ const ownPrefix = ({ keyId, protocol = "default" }: BatchOwner): Key => [
   keyId,
 ];
 const accountPrefix = (account: string): Key => ["batch", "account", account];
-/** Batches that have not ended, by account. */
+/** Batches that have not ended, by account, with the bytes of their lines. Earlier versions stored `true`. */
 const openPrefix = (account: string): Key => ["batch", "open", account];
 /** Ended batches by their end. */
 const ENDED: Key = ["batch", "ended"];
@@ -54,8 +54,12 @@ export async function readBatch(store: Store, id: string): Promise<BatchEntry | 
   return entry;
 }
 
-/** Adds a new batch to a commit, with the job that runs it unless it has ended. */
-export function addBatch(commit: Commit, batch: BatchRecord): Commit {
+/**
+ * Adds a new batch to a commit, with the job that runs it unless it has ended.
+ *
+ * @param lineBytes The bytes of its lines, as they are stored.
+ */
+export function addBatch(commit: Commit, batch: BatchRecord, lineBytes: number): Commit {
   const { id, account, createdAt } = batch;
   return mergeCommits(commit, {
     check: [{ key: batchKey(id), version: null }],
@@ -65,7 +69,7 @@ export function addBatch(commit: Commit, batch: BatchRecord): Commit {
       { key: [...accountPrefix(account), id], value: true },
       isEnded(batch)
         ? { key: endedKey(batch.endedAt ?? createdAt, id), value: true }
-        : { key: [...openPrefix(account), id], value: true },
+        : { key: [...openPrefix(account), id], value: lineBytes },
     ],
     addJobs: isEnded(batch) ? [] : [{ kind: "batch_run" satisfies BatchJobKind, ref: id, dueAt: createdAt }],
   });
@@ -254,6 +258,15 @@ export async function scanBatches(
 /** The number of an account's batches that have not ended, at most `limit`. */
 export async function countOpenBatches(store: Store, account: string, limit: number): Promise<number> {
   return (await store.scan(openPrefix(account), { limit })).length;
+}
+
+/** The bytes that the lines of an account's batches take. */
+export async function lineBytesOf(store: Store, account: string): Promise<number> {
+  let sum = 0;
+  for await (const { value } of entriesBelow<number | true>(store, openPrefix(account))) {
+    sum += value === true ? 0 : value;
+  }
+  return sum;
 }
 
 /** Whether a content is still needed; null for one that belongs to no batch. */

@@ -5,6 +5,7 @@ import type { Log } from "../../../platform/lib/basics/log.ts";
 import type { FairPermits } from "../../../platform/lib/collections/permits.ts";
 import type { EgressPolicy } from "../../../platform/net/target.ts";
 import type { Store } from "../../../platform/store/store.ts";
+import type { AccountRoom } from "../../stored_files/account_room.ts";
 import type { StoredFiles } from "../../stored_files/stored_files.ts";
 import type { BatchRecord } from "../records/batch.ts";
 import type { LineRunner } from "../lines/line_runner.ts";
@@ -18,6 +19,8 @@ export interface BatchParts {
   readonly store: Store;
   readonly files: FileStore;
   readonly stored: StoredFiles;
+  /** Limits what an account stores. Lines count, since they stay until their batch ends. */
+  readonly room: Pick<AccountRoom, "take">;
   readonly meter: Pick<Meter, "admit" | "admitFree" | "probe" | "invalidate">;
   readonly clock: Clock;
   readonly log: Log;
@@ -35,7 +38,12 @@ export interface BatchParts {
   readonly maxLineBytes: () => number;
   /** Limits the lines of all batches that run in this process; the accounts take turns. */
   readonly permits: FairPermits;
+  /** Limits the creates of each account whose lines are read: each has up to 50,000 ids in memory. */
+  readonly readers: FairPermits;
 }
+
+/** The creates of one account whose lines are read simultaneously. */
+export const MAX_READS_OF_ACCOUNT = 2;
 
 /** The lines of all batches that one process runs simultaneously. Interactive requests are not limited by it. */
 export const MAX_LINES_AT_ONCE = 16;

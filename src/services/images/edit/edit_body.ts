@@ -1,6 +1,6 @@
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
-import { isSentMedia, type SentMedia } from "../../../platform/lib/media/sent_media.ts";
+import { FileReference, isSentMedia, type SentMedia } from "../../../platform/lib/media/sent_media.ts";
 import { isObject } from "../../../conversation/neutral/wire_value.ts";
 import { EDIT_TEXTS, type EditForm, SVG_FIELDS } from "./edit_form.ts";
 
@@ -15,7 +15,7 @@ export function isEditBody(contentType: string | null): boolean {
 }
 
 /**
- * Reads an edit whose body is JSON: images by address, as `data:` URI or base64, in place of uploads.
+ * Reads an edit whose body is JSON: images by address, as `data:` URI, base64 or stored file, in place of uploads.
  *
  * @throws {GatewayError} `invalid_request`, naming the field.
  */
@@ -30,7 +30,7 @@ export function readEditBody(body: JsonObject): EditForm {
   addSvg(body.svg, fields);
   const { images, mask } = body;
   if (!Array.isArray(images) || images.length < 1 || images.length > MAX_REFERENCES) {
-    throw invalidField("images", `expected a list of 1 to ${MAX_REFERENCES} objects with "image_url"`);
+    throw invalidField("images", `expected a list of 1 to ${MAX_REFERENCES} objects with "image_url" or "file_id"`);
   }
   return {
     fields,
@@ -54,13 +54,16 @@ function addSvg(svg: unknown, fields: Map<string, string>): void {
 }
 
 /** Clients of other vendors send the address itself. */
-function addressIn(value: unknown, field: string): SentMedia {
+function addressIn(value: unknown, field: string): SentMedia | FileReference {
   if (isSentMedia(value) && value !== "") return value;
-  const { image_url: address, file_id: file }: JsonObject = typeof value === "object" && value !== null
-    ? value as JsonObject
-    : {};
+  const { image_url: address, file_id: id }: JsonObject = isObject(value) ? value : {};
+  if (id !== undefined && id !== null) {
+    const path = `${field}.file_id`;
+    if (address !== undefined && address !== null) throw invalidField(path, 'expected it without "image_url"');
+    if (typeof id !== "string" || id === "") throw invalidField(path, "expected the id of a stored file");
+    return new FileReference(id, path);
+  }
   if (isSentMedia(address) && address !== "") return address;
-  if (file !== undefined) throw invalidField(`${field}.file_id`, 'files are not supported here: send "image_url"');
   throw invalidField(`${field}.image_url`, "expected an address, a data URI or base64, as text");
 }
 

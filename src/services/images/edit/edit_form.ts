@@ -4,7 +4,7 @@ import type { BodySource } from "../../../platform/http/bodies/body.ts";
 import { IMAGE_EXTRAS } from "../../../vendors/upstreams/contract/image_options.ts";
 import { closingError } from "../../../platform/http/bodies/form_text.ts";
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
-import type { SentMedia } from "../../../platform/lib/media/sent_media.ts";
+import type { FileReference, SentMedia } from "../../../platform/lib/media/sent_media.ts";
 
 /** A received form: the known fields, and the stored uploads. */
 export interface EditForm {
@@ -13,10 +13,10 @@ export interface EditForm {
   /** In the order of the form. */
   readonly images: readonly Spooled[];
   readonly mask: Spooled | null;
-  /** Addresses or base64 in place of uploads, of a body that is JSON. Default: none. */
-  readonly references?: readonly SentMedia[];
+  /** Addresses, base64 or stored files in place of uploads, of a body that is JSON. Default: none. */
+  readonly references?: readonly (SentMedia | FileReference)[];
   /** The mask likewise. Default: null. */
-  readonly maskReference?: SentMedia | null;
+  readonly maskReference?: SentMedia | FileReference | null;
   /** The names of parts that are not read, once each. */
   readonly unknown: readonly string[];
 }

@@ -1,7 +1,7 @@
 import type { RequestRecord } from "../../../platform/http/request/request_record.ts";
 import type { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
 import type { LimitedCaller } from "../../../money/limits/limited_caller.ts";
-import type { SentMedia } from "../../../platform/lib/media/sent_media.ts";
+import type { FileReference, SentMedia } from "../../../platform/lib/media/sent_media.ts";
 import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import type { ImageSource } from "../../../vendors/upstreams/contract/image_upstream.ts";
 import type { ImageExtras } from "../../../vendors/upstreams/contract/image_options.ts";
@@ -40,10 +40,10 @@ export interface ImageRequest {
   /** As sent to the vendor; null if not given. */
   readonly size: string | null;
   readonly count: number;
-  /** Addresses or base64 of input pictures, not downloaded yet; empty for edits by a form. */
-  readonly references: readonly SentMedia[];
+  /** Addresses, base64 or stored files of input pictures, not read yet; empty for edits by a form. */
+  readonly references: readonly (SentMedia | FileReference)[];
   /** The mask likewise; null for none. */
-  readonly maskReference: SentMedia | null;
+  readonly maskReference: SentMedia | FileReference | null;
   /** Pictures to edit; empty for generations. */
   readonly images: readonly ImageSource[];
   readonly mask: ImageSource | null;

@@ -1,27 +1,29 @@
 import { isDataUri } from "../../../platform/lib/media/data_uri.ts";
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import { type ImageFacts, imageFactsOf } from "../../../platform/lib/media/picture_head.ts";
-import { decodedBase64, isAddress, type SentMedia } from "../../../platform/lib/media/sent_media.ts";
+import { decodedBase64, FileReference, isAddress, type SentMedia } from "../../../platform/lib/media/sent_media.ts";
 import { download, type DownloadOptions, DownloadRefused } from "../../../platform/net/download.ts";
 import { EgressError } from "../../../platform/net/egress_error.ts";
 import type { EgressPolicy } from "../../../platform/net/target.ts";
 import type { ImageSource } from "../../../vendors/upstreams/contract/image_upstream.ts";
 import type { MediaWork } from "../../../platform/workers/media_work.ts";
+import { findReferred, type ReadableFiles, readReferred } from "../../stored_files/file_reference.ts";
 
 /** Obtains the input pictures of a caller. */
 export type ReferenceReader = (
-  values: readonly SentMedia[],
+  values: readonly (SentMedia | FileReference)[],
   caller: ReferenceCaller,
 ) => Promise<ImageSource[]>;
 
 /** The caller of a reference download. */
 export interface ReferenceCaller {
   readonly accountId: string;
+  readonly keyId: string;
   /** Fires when the caller disconnects. */
   readonly signal: AbortSignal | undefined;
   /** Called before bytes are downloaded; throws to reject them. Default: all are accepted. */
   readonly reserve?: (bytes: number) => void;
-  /** The name of a reference in errors, by its index. Default: `input_images[<index>]`. */
+  /** The name of a reference in errors, by its index; a file has its own. Default: `input_images[<index>]`. */
   readonly fieldOf?: (index: number) => string;
 }
 
@@ -36,17 +38,27 @@ const MAX_CHARACTERS_PER_BYTE = 2;
 
 const MAX_DOWNLOAD_MS = 30_000;
 
+/** The dependencies of {@linkcode createReferenceReader}. */
+export interface ReferenceReaderParts {
+  readonly policy: EgressPolicy;
+  readonly media: MediaWork;
+  readonly stored: ReadableFiles;
+}
+
 /**
- * Creates the reader of `input_images`: addresses under the egress rules, data URIs, or plain base64 in either
- * alphabet. Each must be a PNG, JPEG or WebP by its content. A thread checks that it can be decoded. The reader throws
- * `invalid_request`, naming the item, and what {@linkcode MediaWork} throws.
+ * Creates the reader of references: addresses under the egress rules, data URIs, plain base64 in either alphabet, or
+ * stored files. Each must be a PNG, JPEG or WebP by its content. A thread checks that it can be decoded. The reader
+ * throws `invalid_request`, naming the item, and what {@linkcode MediaWork} throws.
  */
-export function createReferenceReader(policy: EgressPolicy, media: MediaWork): ReferenceReader {
-  return async (values, { accountId, signal, reserve, fieldOf = (index) => `input_images[${index}]` }) => {
+export function createReferenceReader({ policy, media, stored }: ReferenceReaderParts): ReferenceReader {
+  return async (values, { accountId, keyId, signal, reserve, fieldOf = (index) => `input_images[${index}]` }) => {
     const sources: ImageSource[] = [];
     for (const [index, value] of values.entries()) {
-      const field = fieldOf(index);
-      const bytes = await bytesOf(field, value, policy, { signal, reserve });
+      const isFile = value instanceof FileReference;
+      const field = isFile ? value.field : fieldOf(index);
+      const bytes = isFile
+        ? await readFile(value, { stored, keyId, reserve })
+        : await bytesOf(field, value, policy, { signal, reserve });
       const facts = factsOf(field, bytes);
       const checked = await media.checkPicture(bytes, accountId);
       if (checked.problem === "not_image") throw invalidField(field, "expected an image that can be decoded");
@@ -57,6 +69,18 @@ export function createReferenceReader(policy: EgressPolicy, media: MediaWork): R
     }
     return sources;
   };
+}
+
+interface FileReading extends Pick<ReferenceReaderParts, "stored">, Pick<ReferenceCaller, "keyId"> {
+  readonly reserve: ReferenceCaller["reserve"] | undefined;
+}
+
+async function readFile(reference: FileReference, { stored, keyId, reserve }: FileReading) {
+  const referred = await findReferred(stored, keyId, reference);
+  const { bytes } = referred.file;
+  if (bytes > MAX_REFERENCE_BYTES) throw tooLarge(reference.field);
+  reserve?.(bytes);
+  return await readReferred(stored, referred);
 }
 
 type ReferenceFetch = Pick<DownloadOptions, "signal" | "reserve">;

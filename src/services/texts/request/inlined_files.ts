@@ -9,13 +9,19 @@ import { GatewayError, invalidField } from "../../../platform/lib/basics/gateway
 import { jsonTextOf, parseExactJson } from "../../../platform/lib/json/exact_json.ts";
 import { mediaTypeOf } from "../../../platform/lib/media/media_type.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
+import {
+  findReferred,
+  type ReadableFiles,
+  readReferred,
+  type ReferredFile,
+} from "../../stored_files/file_reference.ts";
 import { namedFileId, type StoredFileRecord } from "../../stored_files/stored_file.ts";
-import type { StoredFiles } from "../../stored_files/stored_files.ts";
 import type { NamingRequest, RequestFiles } from "./text_request.ts";
+import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 
 /** The dependencies of {@linkcode InlinedFiles}. */
 export interface InlinedFilesParts {
-  readonly stored: Pick<StoredFiles, "read" | "open">;
+  readonly stored: ReadableFiles;
   readonly clock: Pick<Clock, "after">;
   /** The bytes that the files of one request may have together. */
   readonly maxBytes: number;
@@ -55,11 +61,6 @@ const FORMATS: Readonly<Record<CallerFormatName, Late<NamedFilesIn>>> = {
   ),
 };
 
-/** A place of a request with the record of its file. */
-interface FoundFile extends Pick<NamedFile, "field"> {
-  readonly file: StoredFileRecord;
-}
-
 /**
  * Puts stored files into requests, in the format of the caller, before anything else reads these. So a file is checked,
  * priced, translated and sent as one that the caller has sent.
@@ -96,27 +97,23 @@ export class InlinedFiles implements RequestFiles {
   }
 
   /** @throws {GatewayError} `not_found` for a file that another key has stored, or nobody. */
-  async #find(named: readonly NamedFile[], { credential: { keyId } }: NamingRequest): Promise<FoundFile[]> {
-    const own = named.flatMap(({ id, field }) => {
-      const fileId = namedFileId(id);
-      return fileId === null ? [] : [{ field, fileId }];
-    });
+  async #find(named: readonly NamedFile[], { credential: { keyId } }: NamingRequest): Promise<ReferredFile[]> {
+    const own = named.filter(({ id }) => namedFileId(id) !== null);
     if (own.length > MAX_FILES) {
       throw invalidField(own[MAX_FILES]?.field ?? "", `expected at most ${MAX_FILES} files in a request`);
     }
-    const found: FoundFile[] = [];
-    for (const { field, fileId } of own) {
-      found.push({ field, file: await this.parts.stored.read(keyId, fileId).catch((error) => refuse(error, field)) });
+    const found: ReferredFile[] = [];
+    for (const { id, field } of own) {
+      found.push(await findReferred(this.parts.stored, keyId, { id, field }));
     }
     return found;
   }
 
   /** The bytes of all files. @throws {GatewayError} `request_too_large`, naming the file that exceeds the limit. */
-  #sizeOf(found: readonly FoundFile[]): number {
+  #sizeOf(found: readonly ReferredFile[]): number {
     const { maxBytes } = this.parts;
     let sum = 0;
     for (const { field, file: { bytes } } of found) {
-      if (bytes === 0) throw invalidField(field, "the file is empty");
       sum += bytes;
       if (sum <= maxBytes) continue;
       throw new GatewayError(
@@ -130,11 +127,12 @@ export class InlinedFiles implements RequestFiles {
   }
 
   /** The contents by the ids of their files, each read once. */
-  async #read(found: readonly FoundFile[]): Promise<ReadonlyMap<string, CarriedFile>> {
+  async #read(found: readonly ReferredFile[]): Promise<ReadonlyMap<string, CarriedFile>> {
     const contents = new Map<string, CarriedFile>();
     const reading = (async () => {
-      for (const { field, file } of found) {
-        if (!contents.has(file.id)) contents.set(file.id, await this.#contentOf(file, field));
+      for (const referred of found) {
+        const { id } = referred.file;
+        if (!contents.has(id)) contents.set(id, await this.#contentOf(referred));
       }
       return contents;
     })();
@@ -146,14 +144,9 @@ export class InlinedFiles implements RequestFiles {
     });
   }
 
-  async #contentOf(file: StoredFileRecord, field: string): Promise<CarriedFile> {
-    const bytes = new Uint8Array(file.bytes);
-    let at = 0;
-    const { stream } = await this.parts.stored.open(file).catch((error) => refuse(error, field));
-    for await (const chunk of stream) {
-      bytes.set(chunk, at);
-      at += chunk.length;
-    }
+  async #contentOf(referred: ReferredFile): Promise<CarriedFile> {
+    const { file, field } = referred;
+    const bytes = await readReferred(this.parts.stored, referred);
     return { mediaType: await typeOf(file, bytes, field), bytes, name: file.filename };
   }
 
@@ -163,12 +156,6 @@ export class InlinedFiles implements RequestFiles {
     if (other === undefined) return;
     throw invalidField(other.field, "a stored file can be used in the content of a message only");
   }
-}
-
-/** An error of the files, with the field that names the file. */
-function refuse(error: unknown, field: string): never {
-  if (!(error instanceof GatewayError) || error.code !== "not_found") throw error;
-  throw new GatewayError("not_found", `Cannot use "${field}": the key has no file with this id`, { field });
 }
 
 /** The media types of texts by the endings of their names. */
@@ -185,7 +172,7 @@ async function typeOf({ filename }: StoredFileRecord, bytes: Uint8Array, field: 
   const mediaType = await mediaTypeOf(bytes);
   if (mediaType !== null && mediaType !== "application/xml") return mediaType;
   if (isUtf8(bytes) && !bytes.includes(0)) {
-    return TEXT_TYPES[filename.toLowerCase().split(".").pop() ?? ""] ?? "text/plain";
+    return ownValue(TEXT_TYPES, filename.toLowerCase().split(".").pop() ?? "") ?? "text/plain";
   }
   throw invalidField(
     field,

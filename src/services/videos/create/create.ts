@@ -62,7 +62,7 @@ export async function createVideo(
   { key, work }: TaskOrigin,
 ): Promise<VideoTask> {
   const plan = await planVideo(parts, call);
-  const { request, price, assets } = plan;
+  const { request, price, assets, files } = plan;
   const { accountId, keyId, memory } = call;
   await parts.writeGuard?.check();
   const hasInputs = request.firstFrame !== null || request.references.length > 0;
@@ -70,7 +70,7 @@ export async function createVideo(
   const admission = work === null ? await admitted(parts, call, price) : await admittedWithin(work, call, price);
   try {
     const id = newTaskId(parts.store.now());
-    const inputs = await storeInputs(parts, { taskId: id, accountId, memory, assets }, request);
+    const inputs = await storeInputs(parts, { taskId: id, accountId, memory, assets, files }, request);
     try {
       refuseUnreachable(parts, plan, inputs);
       const task = withWork(newTask(parts, call, { id, plan, inputs }), work);

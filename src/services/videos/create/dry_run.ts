@@ -24,9 +24,13 @@ export interface DryRunResult {
   readonly admission: ProbedAdmission;
 }
 
-/** A file store that accepts every write and stores nothing. */
+/** A file store that accepts every write, reads its source to the end, and stores nothing. */
 const NOWHERE: Pick<FileStore, "write" | "remove"> = {
-  write: () => Promise.resolve(0),
+  async write(_, source) {
+    let bytes = 0;
+    for await (const { length } of source) bytes += length;
+    return bytes;
+  },
   remove: () => Promise.resolve(),
 };
 
@@ -38,10 +42,10 @@ const NOWHERE: Pick<FileStore, "write" | "remove"> = {
 export async function dryRunVideo(parts: VideoParts, call: VideoCall): Promise<DryRunResult> {
   const plan = await planVideo(parts, call);
   const { accountId, memory } = call;
-  const { request, price, assets, dropped } = plan;
+  const { request, price, assets, files, dropped } = plan;
   const admission = await probedAdmission(() => probe(parts, call, price));
   if (isAdmitted(admission)) {
-    const owner = { taskId: newTaskId(parts.store.now()), accountId, memory, assets };
+    const owner = { taskId: newTaskId(parts.store.now()), accountId, memory, assets, files };
     refuseUnreachable(parts, plan, await storeInputs({ ...parts, files: NOWHERE }, owner, request));
   }
   const providers = plan.candidates.map(({ provider }) => provider);

@@ -2,13 +2,14 @@ import type { FileStore } from "../../../platform/files/files.ts";
 import { elementAt } from "../../../platform/lib/collections/element_at.ts";
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import { mediaTypeOf } from "../../../platform/lib/media/media_type.ts";
-import { decodedMedia } from "../../../platform/lib/media/sent_media.ts";
+import { decodedMedia, type EmbeddedMedia, FileReference } from "../../../platform/lib/media/sent_media.ts";
 import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import { EgressError } from "../../../platform/net/egress_error.ts";
 import { checkTargetUrl } from "../../../platform/net/target.ts";
 import type { Store } from "../../../platform/store/store.ts";
 import { audioSecondsAt, isTooLong, MAX_AUDIO_SECONDS } from "./audio_length.ts";
 import { prepareImages } from "./real_person.ts";
+import type { ReferenceFiles } from "./reference_files.ts";
 import { readTask } from "../tasks/records.ts";
 import type { SentReference } from "../request/references.ts";
 import type { VideoRequest } from "../request/request.ts";
@@ -33,6 +34,8 @@ interface Owner {
   readonly memory?: HeldMemory | undefined;
   /** Addresses in a vendor's own store, which only that vendor can read. */
   readonly assets: ReadonlySet<string>;
+  /** The stored files that the references name; null if they name none. */
+  readonly files: ReferenceFiles | null;
 }
 
 const MAX_FILE_BYTES = 50_000_000;
@@ -83,12 +86,12 @@ export async function isFileNeeded(store: Store, name: string): Promise<boolean>
 
 async function storePersonImages(
   parts: InputParts,
-  { taskId, accountId, memory }: Owner,
+  { taskId, accountId, memory, files }: Owner,
   sent: readonly SentReference[],
   names: string[],
 ): Promise<Map<SentReference, TaskMedia>> {
   const images = sent.filter(({ medium }) => medium === "image");
-  const pictures = await prepareImages(images, accountId, fetchingFor(parts, memory));
+  const pictures = await prepareImages(images, accountId, { ...fetchingFor(parts, memory), files });
   const stored = new Map<SentReference, TaskMedia>();
   for (const [index, image] of images.entries()) {
     const { bytes, mediaType } = elementAt(pictures, index);
@@ -99,13 +102,16 @@ async function storePersonImages(
 
 async function store(
   parts: InputParts,
-  { taskId, accountId, memory, assets }: Owner,
-  { medium, url: sent, field }: SentReference,
+  owner: Owner,
+  { medium, url: sent, path }: SentReference,
   names: string[],
 ): Promise<TaskMedia> {
-  const url = decodedMedia(sent);
+  const { taskId, accountId, memory, assets } = owner;
+  if (sent instanceof FileReference && medium !== "audio") {
+    return await copyFile(parts, owner, { medium, path, reference: sent, names });
+  }
+  const url = sent instanceof FileReference ? await readClip(owner, sent) : decodedMedia(sent);
   if (typeof url === "string" && assets.has(url)) return { medium, at: "url", url };
-  const path = `${field}.${medium}_url.url`;
   if (typeof url === "string") {
     refuseAddress(parts, url, path);
     if (medium === "audio" && isTooLong(await audioSecondsAt(url, accountId, fetchingFor(parts, memory)))) {
@@ -121,6 +127,43 @@ async function store(
   const measured = await parts.media.measureAudio(bytes, mediaType, accountId);
   if (isTooLong(measured.seconds)) throw tooLong(path);
   return await write(parts, taskId, medium, measured.bytes, mediaType, names);
+}
+
+interface CopiedFile extends Pick<SentReference, "medium" | "path"> {
+  readonly reference: FileReference;
+  readonly names: string[];
+}
+
+/** Copies a stored file, which its caller may remove. It is never in memory as a whole. */
+async function copyFile(
+  parts: InputParts,
+  { taskId, files: found }: Owner,
+  { medium, path, reference, names }: CopiedFile,
+): Promise<TaskMedia> {
+  const files = foundFiles(found);
+  const { mediaType, stream } = await files.open(reference);
+  if (!isOf(medium, mediaType)) {
+    await stream.cancel();
+    throw invalidField(path, `expected the id of ${medium} data, got that of a file of the type ${mediaType}`);
+  }
+  const name = newName(taskId, mediaType, names);
+  await parts.files.write(name, stream, { capBytes: MAX_FILE_BYTES });
+  return { medium, at: "file", name, mediaType, bytes: files.fileOf(reference).bytes };
+}
+
+/** A clip is measured as a whole. */
+async function readClip(
+  { memory, files: found }: Owner,
+  reference: FileReference,
+): Promise<Pick<EmbeddedMedia, "bytes">> {
+  const files = foundFiles(found);
+  memory?.reserve(files.fileOf(reference).bytes);
+  return { bytes: await files.readAll(reference) };
+}
+
+function foundFiles(files: Owner["files"]): ReferenceFiles {
+  if (files === null) throw new Error("The files of the references were not looked for");
+  return files;
 }
 
 /** Returns the options for fetching and measuring media. */
@@ -159,11 +202,17 @@ async function write(
   mediaType: string,
   names: string[],
 ): Promise<TaskMedia> {
+  const name = newName(taskId, mediaType, names);
+  await files.write(name, once(bytes), { capBytes: MAX_FILE_BYTES });
+  return { medium, at: "file", name, mediaType, bytes: bytes.length };
+}
+
+/** The name of the next file of a task, which is added to `names`. */
+function newName(taskId: string, mediaType: string, names: string[]): string {
   const ending = /\/(?:x-)?([a-z0-9]{1,5})$/.exec(mediaType)?.[1] ?? "bin";
   const name = `${taskId}-in-${names.length}.${ending}`;
   names.push(name);
-  await files.write(name, once(bytes), { capBytes: MAX_FILE_BYTES });
-  return { medium, at: "file", name, mediaType, bytes: bytes.length };
+  return name;
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

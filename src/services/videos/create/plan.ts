@@ -2,6 +2,8 @@ import { DEFAULT_IMAGE_TYPES } from "../../../platform/lib/media/media_type.ts";
 import { elementAt } from "../../../platform/lib/collections/element_at.ts";
 import { GatewayError, invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import type { LimitedCaller } from "../../../money/limits/limited_caller.ts";
+import { FileReference } from "../../../platform/lib/media/sent_media.ts";
+import { Late } from "../../../platform/lib/process/late.ts";
 import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import { permittedCatalog } from "../../../vendors/catalog/permitted_catalog.ts";
 import { EgressError } from "../../../platform/net/egress_error.ts";
@@ -13,6 +15,7 @@ import type { StoredInputs } from "./inputs.ts";
 import { formFor, isPublicBase } from "../request/media_publishing.ts";
 import { fitOrder, type FittedOrder, type VideoModel, videoModel } from "./order.ts";
 import { priceOf } from "./price.ts";
+import type { ReferenceFiles } from "./reference_files.ts";
 import { optionsByProvider } from "../request/provider_options.ts";
 import { videoError } from "../tasks/video_errors.ts";
 import { readVideoRequest, type VideoRequest } from "../request/request.ts";
@@ -20,6 +23,9 @@ import type { ProviderOptions, TaskMedia, TaskPrice } from "../tasks/task.ts";
 import { vendorAssetsOf } from "./vendor_assets.ts";
 import type { VideoUpstream } from "../../../vendors/upstreams/contract/video_upstream.ts";
 import type { VideoParts } from "../tasks/video_parts.ts";
+
+/** Most requests name no stored file. */
+const referenceFilesModule = new Late(() => import("./reference_files.ts"));
 
 /** A create request: the account and the body. */
 export interface VideoCall {
@@ -45,6 +51,8 @@ export interface VideoPlan {
   readonly candidates: readonly Candidate[];
   /** Addresses in a vendor's own store. */
   readonly assets: ReadonlySet<string>;
+  /** The stored files that the references name; null if they name none. */
+  readonly files: ReferenceFiles | null;
   readonly fitted: FittedOrder;
   readonly options: ProviderOptions;
   readonly price: TaskPrice;
@@ -58,7 +66,7 @@ export interface VideoPlan {
  * @throws {GatewayError} As listed in docs/api/videos.md#create.
  */
 export async function planVideo(parts: VideoParts, call: VideoCall): Promise<VideoPlan> {
-  const { body, accountId, limits, receivedAt } = call;
+  const { body, keyId, accountId, limits, receivedAt } = call;
   const request = readVideoRequest(body);
   const model = videoModel(permittedCatalog(parts.catalog.at(receivedAt), limits), request.model);
   const namedPin = resolvePin(null, request.pin, model.id, model.serves, parts.isProvider);
@@ -67,11 +75,23 @@ export async function planVideo(parts: VideoParts, call: VideoCall): Promise<Vid
   const options = ownOptions(parts, request, model, pin);
   refusePromptOptions(parts, request.prompt, model, pin);
   await refuseCallback(parts, request.callbackUrl);
+  const files = await findFiles(parts, keyId, request);
   const candidates = candidatesOf(parts, model, pin, accountId);
   const price = priceOf(model, fitted, parts.settings.preauthorize);
   const dropped = droppedFields({ body, request, model, fitted, options, candidates }, parts.upstreams);
   refuseUnsupportedPrice(request, model, price, dropped);
-  return { request, model, pin, candidates, assets, fitted, options, price, dropped };
+  return { request, model, pin, candidates, assets, files, fitted, options, price, dropped };
+}
+
+async function findFiles(
+  { stored }: VideoParts,
+  keyId: string,
+  request: VideoRequest,
+): Promise<ReferenceFiles | null> {
+  const sent = [request.firstFrame, request.lastFrame, ...request.references];
+  if (!sent.some((each) => each?.url instanceof FileReference)) return null;
+  const { ReferenceFiles } = await referenceFilesModule.load();
+  return await ReferenceFiles.find(stored, keyId, sent);
 }
 
 /** Throws if no candidate supports the form of every reference. */

@@ -4,8 +4,9 @@ import { download, DownloadRefused } from "../../../platform/net/download.ts";
 import { EgressError } from "../../../platform/net/egress_error.ts";
 import type { EgressPolicy } from "../../../platform/net/target.ts";
 import type { MediaWork } from "../../../platform/workers/media_work.ts";
-import { decodedMedia } from "../../../platform/lib/media/sent_media.ts";
+import { decodedMedia, FileReference } from "../../../platform/lib/media/sent_media.ts";
 import type { SentReference } from "../request/references.ts";
+import type { ReferenceFiles } from "./reference_files.ts";
 
 /** Why an image cannot be prepared. Source: docs/api/errors.md#reason-codes. */
 type PictureFault = "bad_data_uri" | "download_failed" | "unreachable" | "not_image" | "too_large";
@@ -30,6 +31,8 @@ export interface ImageSources {
   readonly egress: EgressPolicy;
   /** Called before bytes are fetched; throws if they may not be. Default: no limit. */
   readonly reserve?: ((bytes: number) => void) | undefined;
+  /** The stored files that references name; null if they name none. */
+  readonly files: ReferenceFiles | null;
 }
 
 /**
@@ -43,12 +46,12 @@ export interface ImageSources {
 export async function prepareImages(
   references: readonly SentReference[],
   accountId: string,
-  { egress, media, reserve }: ImageSources & { readonly media: MediaWork },
+  { egress, media, reserve, files }: ImageSources & { readonly media: MediaWork },
 ): Promise<PreparedImage[]> {
   const prepared: PreparedImage[] = [];
   const work = { bytes: 0, pixels: 0 };
   for (const reference of references) {
-    const sent = await bytesOf(reference, { egress, reserve });
+    const sent = await bytesOf(reference, { egress, reserve, files });
     work.bytes += sent.length;
     if (work.bytes > MAX_REQUEST_BYTES) throw fault("too_large", reference);
     const facts = factsOf(sent, reference);
@@ -64,8 +67,15 @@ export async function prepareImages(
 
 async function bytesOf(
   reference: SentReference,
-  { egress, reserve }: ImageSources,
+  { egress, reserve, files }: ImageSources,
 ): Promise<Uint8Array<ArrayBuffer>> {
+  if (reference.url instanceof FileReference) {
+    if (files === null) throw new Error("The files of the references were not looked for");
+    const { bytes } = files.fileOf(reference.url);
+    if (bytes > MAX_IMAGE_BYTES) throw fault("too_large", reference);
+    reserve?.(bytes);
+    return await files.readAll(reference.url);
+  }
   const url = decodedMedia(reference.url);
   if (typeof url !== "string") {
     const { bytes, isBase64 } = url;

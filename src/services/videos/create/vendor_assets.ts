@@ -1,7 +1,6 @@
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
 import { allowanceOf, NO_ALLOWANCES } from "../../../vendors/upstreams/contract/allowances.ts";
 import type { VideoModel } from "./order.ts";
-import type { SentReference } from "../request/references.ts";
 import type { VideoRequest } from "../request/request.ts";
 import type { VideoParts } from "../tasks/video_parts.ts";
 
@@ -40,7 +39,7 @@ export function vendorAssetsOf(
   if (home !== undefined && otherHomes.length === 0) return { urls: new Set(assets.map(({ url }) => url)), pin: home };
   const refused = assets.find(({ url }) => !able.some((name) => isAllowed(parts, name, url))) ?? first;
   throw invalidField(
-    fieldOf(refused),
+    refused.path,
     homes.length > 1
       ? `several providers match; select one of ${homes.join(", ")} in "provider.type"`
       : "it is an asset of the operator's vendor account that the provider's allow_references does not include; " +
@@ -56,8 +55,4 @@ function holdsScheme({ upstreams }: Pick<VideoParts, "upstreams">, provider: str
 function isAllowed(parts: Pick<VideoParts, "upstreams" | "allowancesOf">, provider: string, url: string): boolean {
   return holdsScheme(parts, provider, url) &&
     allowanceOf(parts.allowancesOf?.(provider) ?? NO_ALLOWANCES, "asset", url) !== null;
-}
-
-function fieldOf({ field, medium }: SentReference): string {
-  return `${field}.${medium}_url.url`;
 }

@@ -12,8 +12,12 @@ import type { Medium } from "../../../vendors/video_mode.ts";
 import type { TaskMedia } from "../tasks/task.ts";
 import type { VideoParts } from "../tasks/video_parts.ts";
 
-/** Maximum size of a medium that is fetched for a vendor that requires bytes. */
-const MAX_BYTES: Readonly<Record<Medium, number>> = { image: 30_000_000, audio: 20_000_000, video: 50_000_000 };
+/** Maximum size of a medium that is fetched for a vendor that requires bytes, or that a stored file has. */
+export const MAX_MEDIA_BYTES: Readonly<Record<Medium, number>> = {
+  image: 30_000_000,
+  audio: 20_000_000,
+  video: 50_000_000,
+};
 /** Maximum size of media sent inline to a vendor that could also fetch them. */
 const INLINE_BYTES = 10_000_000;
 const FETCH_MS = 60_000;
@@ -121,7 +125,7 @@ async function fetchMedia(
   reserve: (bytes: number) => void,
 ) {
   try {
-    const options = { maxBytes: MAX_BYTES[media.medium], timeoutMs: FETCH_MS, reserve };
+    const options = { maxBytes: MAX_MEDIA_BYTES[media.medium], timeoutMs: FETCH_MS, reserve };
     const { bytes } = await download(media.url, options, egress);
     const mediaType = await mediaTypeOf(bytes);
     if (mediaType?.startsWith(`${media.medium}/`)) return { pieces: [bytes], mediaType };

@@ -1,19 +1,21 @@
 import { MAX_REFERENCES } from "../../../vendors/catalog/sections/media_sections.ts";
 import { invalidField } from "../../../platform/lib/basics/gateway_error.ts";
-import { EmbeddedMedia, isSentMedia, type SentMedia } from "../../../platform/lib/media/sent_media.ts";
+import { EmbeddedMedia, FileReference, isSentMedia, type SentMedia } from "../../../platform/lib/media/sent_media.ts";
 import { videoError } from "../tasks/video_errors.ts";
 import type { Medium } from "../../../vendors/video_mode.ts";
 
 /** A reference as sent. */
 export interface SentReference {
   readonly medium: Medium;
-  /** An address, or a `data:` URI as text or decoded. */
-  readonly url: SentMedia;
+  /** An address, a `data:` URI as text or decoded, or a stored file. */
+  readonly url: SentMedia | FileReference;
   /** Field of the reference, for errors: `input_references[0]`. */
   readonly field: string;
+  /** Field of the medium itself: `input_references[0].image_url.url`. */
+  readonly path: string;
 }
 
-/** The media of `frame_images` and `input_references`. */
+/** The media of `frame_images`, `input_references` and `input_reference`. */
 export interface SentReferences {
   readonly firstFrame: SentReference | null;
   readonly lastFrame: SentReference | null;
@@ -23,7 +25,7 @@ export interface SentReferences {
 const MEDIA: readonly Medium[] = ["image", "audio", "video"];
 
 /**
- * Parses both reference fields. Null or an empty list counts as not sent.
+ * Parses the fields with references. Null or an empty list counts as not sent.
  *
  * @throws {GatewayError} `references_conflict`, `too_many_references` or `invalid_request`. Source:
  * docs/api/videos.md#references.
@@ -34,14 +36,47 @@ export function readReferences(body: { readonly [key: string]: unknown }): SentR
   if (frames.length > 0 && inputs.length > 0) {
     throw videoError("references_conflict", 'Cannot use both "frame_images" and "input_references": expected one');
   }
+  const opening = openingFrameOf(body.input_reference);
+  if (opening !== null) {
+    if (frames.length === 0 && inputs.length === 0) return { firstFrame: opening, lastFrame: null, references: [] };
+    throw invalidField("input_reference", "expected it without frame_images and input_references");
+  }
   refuseTooMany(frames, "frame_images");
   refuseTooMany(inputs, "input_references");
   const references = inputs.map((element, index) => referenceOf(element, `input_references[${index}]`, MEDIA));
   return { ...framesOf(frames), references };
 }
 
+/**
+ * The first frame by its name in OpenAI's API: an upload, an address, or an object with one of `image_url` and
+ * `file_id`. Source: OpenAI API reference, "Create video".
+ */
+function openingFrameOf(value: unknown): SentReference | null {
+  if (isMissing(value)) return null;
+  const field = "input_reference";
+  const { image_url: url, file_id: id } = isObject(value) ? value : { image_url: value };
+  if (!isMissing(id)) {
+    const path = `${field}.file_id`;
+    if (!isMissing(url)) throw invalidField(path, "expected it without image_url");
+    return { medium: "image", url: fileReferenceOf(id, path), field, path };
+  }
+  if (!isSentMedia(url) || url === "") {
+    throw invalidField(field, "expected a file, or an object with image_url or file_id");
+  }
+  return { medium: "image", url, field, path: isObject(value) ? `${field}.image_url` : field };
+}
+
+function fileReferenceOf(id: unknown, path: string): FileReference {
+  if (typeof id !== "string" || id === "") throw invalidField(path, "expected the id of a stored file");
+  return new FileReference(id, path);
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
 function listIn(value: unknown, field: string): readonly unknown[] {
-  if (value === undefined || value === null) return [];
+  if (isMissing(value)) return [];
   if (!Array.isArray(value)) throw invalidField(field, "expected an array");
   return value;
 }
@@ -90,11 +125,16 @@ function referenceOf(element: unknown, field: string, media: readonly Medium[]):
     throw invalidField(`${field}.type`, `expected ${media.map((each) => `${each}_url`).join(" or ")}`);
   }
   const named = element[`${medium}_url`];
-  if (!isObject(named)) throw invalidField(`${field}.${medium}_url`, "expected an object with a url");
-  if (!isSentMedia(named.url) || named.url === "") {
-    throw invalidField(`${field}.${medium}_url.url`, "expected a URL or a data: URI");
+  const at = `${field}.${medium}_url`;
+  if (!isObject(named)) throw invalidField(at, "expected an object with a url");
+  if (!isMissing(named.file_id)) {
+    const path = `${at}.file_id`;
+    if (!isMissing(named.url)) throw invalidField(path, "expected it without url");
+    return { medium, url: fileReferenceOf(named.file_id, path), field, path };
   }
-  return { medium, url: named.url, field };
+  const path = `${at}.url`;
+  if (!isSentMedia(named.url) || named.url === "") throw invalidField(path, "expected a URL or a data: URI");
+  return { medium, url: named.url, field, path };
 }
 
 function isObject(value: unknown): value is { readonly [key: string]: unknown } {

@@ -41,6 +41,7 @@ export const VIDEO_FIELDS: ReadonlySet<string> = new Set([
   "size",
   "frame_images",
   "input_references",
+  "input_reference",
   "real_person",
   "generate_audio",
   "seed",
@@ -91,7 +92,7 @@ export function readVideoRequest(body: JsonObject): VideoRequest {
   if (request.realPerson && !hasImage) {
     throw invalidField(
       "real_person",
-      "expected it together with at least one image in frame_images or input_references",
+      "expected it together with at least one image in frame_images, input_references or input_reference",
     );
   }
   return request;

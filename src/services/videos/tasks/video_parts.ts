@@ -1,4 +1,5 @@
 import type { LedgerMeter, Meter } from "../../../money/billing/meter/meter.ts";
+import type { ReadableFiles } from "../../stored_files/file_reference.ts";
 import type { EndedTask } from "../../webhooks/ended_task.ts";
 import type { DatedCatalog } from "../../../vendors/catalog/catalog.ts";
 import type { FileStore } from "../../../platform/files/files.ts";
@@ -62,6 +63,8 @@ export interface VideoParts {
   /** Limits the create calls at providers. Default: no limits. */
   readonly slots?: AttemptSlots;
   readonly files: FileStore;
+  /** The files that callers have stored, which references can name. */
+  readonly stored: ReadableFiles;
   readonly signingKeys: SigningKeys;
   /** Limits the memory for media of jobs; requests have their own leases. Default: no limit. */
   readonly memory?: MemoryBudget;

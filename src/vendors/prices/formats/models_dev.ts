@@ -57,7 +57,7 @@ function readModel(place: string, model: SourceMap, problems: PriceProblems): Li
 function pricesOf(place: string, cost: SourceMap, problems: PriceProblems): Record<string, string> {
   const prices: Record<string, string> = {};
   for (const [field, value] of Object.entries(cost)) {
-    const name = Object.hasOwn(PRICES, field) ? PRICES[field] : undefined;
+    const name = ownValue(PRICES, field);
     if (name === undefined) continue;
     const perToken = typeof value === "number" ? value / 1_000_000 : value;
     const isNumber = typeof perToken === "number";
@@ -71,7 +71,7 @@ function pricesOf(place: string, cost: SourceMap, problems: PriceProblems): Reco
 function fieldsOf(model: SourceMap): Record<string, unknown> {
   const limit = mapIn(model.limit);
   const [context, output] = [numberIn(limit.context), numberIn(limit.output)];
-  const inputs = textsIn(mapIn(model.modalities).input).flatMap((each) => MODALITIES[each] ?? []);
+  const inputs = textsIn(mapIn(model.modalities).input).flatMap((each) => ownValue(MODALITIES, each) ?? []);
   const name = textIn(model.name);
   return {
     ...name !== null && { name: name.slice(0, 200) },

@@ -77,7 +77,7 @@ function readModel(id: string, entry: SourceMap, problems: PriceProblems): Liste
 function pricesOf(place: string, prices: SourceMap, problems: PriceProblems): Record<string, string> {
   const read: Record<string, string> = {};
   for (const [field, value] of Object.entries(prices)) {
-    const name = Object.hasOwn(OPENROUTER_PRICES, field) ? OPENROUTER_PRICES[field] : undefined;
+    const name = ownValue(OPENROUTER_PRICES, field);
     if (name === undefined || !isChargeable(name, chargeKindsOf("text", true))) continue;
     const price = problems.price(`${place}.${field}`, name, value);
     if (price !== null && (Number(price) > 0 || name === "prompt" || name === "completion")) read[name] = price;

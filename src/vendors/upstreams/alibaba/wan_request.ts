@@ -3,6 +3,7 @@ import type { Outbound } from "../call/outbound_call.ts";
 import { shapeOf, type VideoShapes } from "../shared/videos/video_shape.ts";
 import type { VideoMode } from "../../video_mode.ts";
 import type { VideoMedia, VideoOrder } from "../contract/video_upstream.ts";
+import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 
 /**
  * The video request in the three dialects of Wan. Source: Model Studio API reference, "Wan text to video", "image to
@@ -129,7 +130,7 @@ function shapeFieldsOf(outbound: Outbound, order: VideoOrder, dialect: Dialect, 
 
 function pixelsOf(outbound: Outbound, resolution: string | null, ratio: string | null): JsonObject {
   if (resolution === null && ratio === null) return {};
-  const size = PIXELS[resolution ?? "720P"]?.[ratio ?? "16:9"];
+  const size = ownValue(ownValue(PIXELS, resolution ?? "720P") ?? {}, ratio ?? "16:9");
   if (size !== undefined) return { size };
   const message = `The aspect ratio ${ratio ?? "16:9"} is not supported at ${resolution ?? "720P"}`;
   throw outbound.failure("invalid", message, { field: "aspect_ratio" });

@@ -3,6 +3,7 @@ import { chat } from "../../../conversation/codecs/chat/mod.ts";
 import { ERROR_TEXTS } from "../call/error_texts.ts";
 import type { FailureKind } from "../call/failure.ts";
 import type { VendorRefusal } from "../call/outbound_call.ts";
+import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 
 /** MiniMax's error codes, which status 200 responses contain, too. */
 
@@ -39,7 +40,7 @@ const CODE_MEANINGS: Readonly<Record<string, CodeMeaning>> = {
 
 /** Returns the verdict on a code. An unknown code means a failure, perhaps after the work started. */
 export function meaningOf(code: string): CodeMeaning {
-  return CODE_MEANINGS[code] ?? meaning("unavailable", "unknown");
+  return ownValue(CODE_MEANINGS, code) ?? meaning("unavailable", "unknown");
 }
 
 /** A code, written as `1026` or as `"1026"`. */
@@ -60,7 +61,7 @@ export function readRefusal(body: unknown): VendorRefusal {
   const details = ErrorBody.safeParse(body).data;
   const code = details?.error?.code ?? details?.base_resp?.status_code ?? null;
   const message = error.message || details?.base_resp?.status_msg || "";
-  const codeMeaning = code === null ? undefined : CODE_MEANINGS[code];
+  const codeMeaning = code === null ? undefined : ownValue(CODE_MEANINGS, code);
   const isContentRefusal = codeMeaning?.isContentRefusal ?? ERROR_TEXTS.minimaxContentRefusal.test(message);
   return {
     ...error,

@@ -8,6 +8,7 @@ import type { OutboundBody } from "../call/outbound_body.ts";
 import type { Outbound } from "../call/outbound_call.ts";
 import { readImageError } from "./image_error.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
+import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 
 const imageRepliesModule = new Late(() => import("./image_replies.ts"));
 const imageStreamModule = new Late(() => import("./image_stream.ts"));
@@ -127,7 +128,7 @@ const GPT_IMAGE_1_SIZES: Readonly<Record<string, string>> = { "1792x1024": "1536
 
 function sizeFor({ model, size }: ImageOrder): string | null {
   if (size === null || size === "auto") return null;
-  return /^gpt-image-1(?:$|[.-])/.test(model) ? GPT_IMAGE_1_SIZES[size] ?? size : size;
+  return /^gpt-image-1(?:$|[.-])/.test(model) ? ownValue(GPT_IMAGE_1_SIZES, size) ?? size : size;
 }
 
 /** Quality values of retired models and their equivalents in the later family. */
@@ -135,5 +136,5 @@ const GPT_IMAGE_QUALITIES: Readonly<Record<string, string>> = { standard: "mediu
 
 function qualityFor({ model, quality }: ImageOrder): string | null {
   if (quality === "auto") return null;
-  return /^(?:chat)?gpt-image-/.test(model) ? GPT_IMAGE_QUALITIES[quality] ?? quality : quality;
+  return /^(?:chat)?gpt-image-/.test(model) ? ownValue(GPT_IMAGE_QUALITIES, quality) ?? quality : quality;
 }

@@ -19,6 +19,7 @@ import type {
 } from "../contract/video_upstream.ts";
 import type { CreatedJob, PolledJob } from "./video_replies.ts";
 import { Late } from "../../../platform/lib/process/late.ts";
+import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 
 const videoRepliesModule = new Late(() => import("./video_replies.ts"));
 
@@ -137,7 +138,7 @@ const STATUSES: Readonly<Record<string, string>> = {
 };
 
 function progressOf(outbound: Outbound, job: PolledJob): VideoProgress {
-  return progressOfStatus(STATUSES[job.status.toLowerCase()] ?? job.status, {
+  return progressOfStatus(ownValue(STATUSES, job.status.toLowerCase()) ?? job.status, {
     succeeded: () => completed(outbound, job),
     failed: () => failed(outbound, job.error ?? "", CONTENT_REFUSAL.test(job.error ?? "")),
   });

@@ -62,7 +62,7 @@ function pixelsFor(outbound: Outbound, order: VideoOrder, table: PixelTable): st
 function shapesWith(values: Readonly<Record<string, string>>, ratios: readonly string[]): VideoShapes {
   const rows = Object.entries(values).map((
     [resolution, value],
-  ) => [resolution, { value, shortSide: SHORT_SIDES[resolution] }]);
+  ) => [resolution, { value, shortSide: ownValue(SHORT_SIDES, resolution) }]);
   return { resolutions: Object.fromEntries(rows), ratios };
 }
 

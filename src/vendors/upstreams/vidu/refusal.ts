@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { FailureKind } from "../call/failure.ts";
 import type { VendorRefusal } from "../call/outbound_call.ts";
+import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 
 /** Vidu's error codes: `reason` of an error body, `err_code` of a failed job. */
 
@@ -35,7 +36,7 @@ export function readViduError(body: unknown): VendorRefusal {
     code: reason ?? null,
     field: null,
     retryAfterSeconds: null,
-    kind: FAILURE_KINDS[reason ?? ""],
+    kind: ownValue(FAILURE_KINDS, reason ?? ""),
     isContentRefusal: isViduRefusal(reason) ? true : undefined,
   };
 }

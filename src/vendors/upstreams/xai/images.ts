@@ -8,6 +8,7 @@ import { dataUriOf, jsonBody } from "../contract/inline_file.ts";
 import type { Outbound } from "../call/outbound_call.ts";
 import { readCostUsd } from "./cost.ts";
 import { readXaiError } from "./refusal.ts";
+import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 
 const ResponseBody = z.object({
   created: z.number().nullish(),
@@ -92,7 +93,7 @@ const QUALITIES: Readonly<Record<string, string>> = {
 
 /** Only the second series has quality levels. */
 function qualityFor({ model, quality }: ImageOrder): string | null {
-  return /image-2/.test(model) ? QUALITIES[quality] ?? null : null;
+  return /image-2/.test(model) ? ownValue(QUALITIES, quality) ?? null : null;
 }
 
 function readOutcome(body: unknown, outbound: Outbound): ImageOutcome {

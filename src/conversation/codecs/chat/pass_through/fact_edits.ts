@@ -15,6 +15,7 @@ import {
   takesTools,
   toolsRefusedInChat,
 } from "../shared/refused_in_chat.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
 
 /** What passes without a report: the value that applies when the field is left out. */
 const SAMPLING_DEFAULTS: Readonly<Record<string, unknown>> = {
@@ -85,6 +86,6 @@ function leaveOut(names: readonly string[], body: JsonObject, remove: string[], 
   for (const name of names) {
     if (isAbsent(body[name])) continue;
     remove.push(name);
-    if (body[name] !== SAMPLING_DEFAULTS[name]) droppedFields.push(name);
+    if (body[name] !== ownValue(SAMPLING_DEFAULTS, name)) droppedFields.push(name);
   }
 }

@@ -9,6 +9,7 @@ import { wireCallId } from "../shared/names.ts";
 import { hasValue } from "../shared/fields.ts";
 import { type VendorFields, vendorFieldsFor } from "../shared/vendor_fields.ts";
 import { hasOwnSignature } from "./signatures.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
 
 /** What a vendor takes in messages. */
 interface Rules {
@@ -146,7 +147,7 @@ function reasoningEdits(
 ): JsonEdit[] {
   if (!hasRefusedReasoning(message, rules)) return [];
   const names = REASONING_NAMES.filter((name) => message[name] !== undefined);
-  for (const name of names) if (!isEmpty(message[name])) droppedFields.add(REASONING[name] ?? name);
+  for (const name of names) if (!isEmpty(message[name])) droppedFields.add(ownValue(REASONING, name) ?? name);
   const inCalls = listOf(message.tool_calls).flatMap((call, index): JsonEdit[] => {
     if (!hasExtraContent(call)) return [];
     if (isObject(call) && !isEmpty(call.extra_content)) droppedFields.add("reasoning_signature");

@@ -11,6 +11,7 @@ import type {
   TextPart,
 } from "../../../neutral/conversation.ts";
 import { listOf, objectOf, textOf } from "../../../neutral/wire_value.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
 
 /**
  * The parts of a message's content.
@@ -113,7 +114,7 @@ function readAudio(audio: JsonObject): Part {
   const format = textOf(audio.format).toLowerCase();
   const data = textOf(audio.data);
   if (isDataUri(data)) return { kind: "audio", source: readSource(data) };
-  const mediaType = AUDIO_TYPES[format] ?? `audio/${format}`;
+  const mediaType = ownValue(AUDIO_TYPES, format) ?? `audio/${format}`;
   return { kind: "audio", source: { kind: "base64", mediaType, data: plainBase64(data) } };
 }
 

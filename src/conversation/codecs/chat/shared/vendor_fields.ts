@@ -6,6 +6,7 @@ import { isAbsent } from "../../../neutral/wire_value.ts";
 import { hasValue } from "./fields.ts";
 import { type Effort, EFFORTS } from "../../../neutral/conversation.ts";
 import type { Quirks } from "../../../contract/quirks.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
 
 /** The fields that a vendor with the chat format takes. It refuses a request with any other, even if it is null. */
 export interface VendorFields {
@@ -104,8 +105,9 @@ export function vendorFieldEditsOf({ body, quirks }: PassThroughRequest, replace
   for (const name of Object.keys(body)) {
     if (fields.request.has(name) || isOwn(name)) continue;
     remove.push(name);
-    const isRenamed = RENAMED[name] !== undefined && set[RENAMED[name]] !== undefined;
-    if (!isRenamed && hasValue(body[name]) && body[name] !== DEFAULTS[name]) droppedFields.push(name);
+    const renamed = ownValue(RENAMED, name);
+    const isRenamed = renamed !== undefined && set[renamed] !== undefined;
+    if (!isRenamed && hasValue(body[name]) && body[name] !== ownValue(DEFAULTS, name)) droppedFields.push(name);
   }
   changeEffort({ ...body, ...replaced }, fields, set, droppedFields);
   return { set, remove, droppedFields };

@@ -5,6 +5,7 @@ import type { AudioPart, FilePart, ImagePart, Part, VideoPart } from "../../../n
 import { portableAddressOf } from "../../../parts/request/media_address.ts";
 import { writeBreakpoint } from "../../../parts/request/cache_breakpoints.ts";
 import type { Writing } from "./writing.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
 
 /** Separates texts of a user that are joined for a vendor without text parts. */
 const TEXT_BREAK = "\n\n";
@@ -99,7 +100,7 @@ const AUDIO_FORMATS: Readonly<Record<string, string>> = {
 
 function writeAudio({ source }: AudioPart, { target }: Writing): JsonObject {
   if (source.kind === "url") throw unsupported("audio", "audio by URL; send the audio's data");
-  const format = AUDIO_FORMATS[source.mediaType] ??
+  const format = ownValue(AUDIO_FORMATS, source.mediaType) ??
     (target.quirks.has("any_audio_format") ? source.mediaType.replace(/^audio\/(x-)?/, "") : null);
   if (format === null) throw unsupported("audio", `audio of type "${source.mediaType}"; send wav or mp3`);
   return { type: "input_audio", input_audio: { data: source.data, format } };

@@ -3,6 +3,7 @@ import { hostedToolName } from "../../../contract/hosted_tools.ts";
 import type { RequestGrammar } from "../../../contract/request_grammar.ts";
 import { camelCaseOf } from "../../../contract/request_walk.ts";
 import { isAbsent, isObject } from "../../../neutral/wire_value.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
 
 /** Tools that the caller runs, or that are billed by tokens only. A tool's kind is its key. */
 const CALLER_RUN: ReadonlySet<string> = new Set([
@@ -29,7 +30,7 @@ export const grammar: RequestGrammar = {
   ownReferences: () => [],
   isThreaded: () => false,
   hostedToolNames: (tool) =>
-    kindsOf(tool).filter((kind) => !CALLER_RUN.has(kind)).map((kind) => NAMES[kind] ?? snakeCaseOf(kind)),
+    kindsOf(tool).filter((kind) => !CALLER_RUN.has(kind)).map((kind) => ownValue(NAMES, kind) ?? snakeCaseOf(kind)),
   isVendorTool: (tool) => kindsOf(tool).some((kind) => kind.toLowerCase() !== "functiondeclarations"),
   isImage: (part) => isImageData(part.inlineData ?? part.inline_data) || isImageData(part.fileData ?? part.file_data),
 };

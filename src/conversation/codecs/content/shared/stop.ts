@@ -79,7 +79,7 @@ export function readStop(body: JsonObject): Stop | null {
 /** The finish reason of a stop: the vendor's own if it is one of this format. */
 export function finishReasonOf(stop: Stop): string {
   const { raw, reason } = stop;
-  if (raw !== null && Object.hasOwn(REASONS, raw) && REASONS[raw] === reason) return raw;
+  if (raw !== null && ownValue(REASONS, raw) === reason) return raw;
   return raw !== null && (reason === "end" || reason === "bad_tool_call") && OTHER_ENDS.has(raw)
     ? raw
     : FINISH_REASONS[reason];

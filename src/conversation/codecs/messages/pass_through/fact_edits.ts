@@ -7,6 +7,7 @@ import type { PassThroughRequest } from "../../../contract/pass_through.ts";
 import { isAbsent, isObject, listOf, numberOrNull, objectOf } from "../../../neutral/wire_value.ts";
 import { continuedTurn } from "../shared/continued_turn.ts";
 import { changeToBudget } from "./budget_edits.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
 
 /** Assumed length of the reply, to convert a budget when the request sets no limit. */
 const DEFAULT_OUTPUT_TOKENS = 8_192;
@@ -38,7 +39,7 @@ function removeSampling(body: JsonObject, { samplingSupport }: ModelFacts, chang
   for (const name of names) {
     if (isAbsent(body[name])) continue;
     changes.remove.push(name);
-    if (body[name] !== SAMPLING_DEFAULTS[name]) changes.droppedFields.push(name);
+    if (body[name] !== ownValue(SAMPLING_DEFAULTS, name)) changes.droppedFields.push(name);
   }
 }
 

@@ -13,6 +13,7 @@ import type { PassThroughRequest } from "../../../contract/pass_through.ts";
 import { isObject, listOf, objectOf, objectsOf } from "../../../neutral/wire_value.ts";
 import { readCallerSignature } from "../shared/signatures.ts";
 import { searchEditsOf } from "./search_edits.ts";
+import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
 
 /** Kinds of thinking blocks, with the member that holds the signature. */
 const SIGNATURE_FIELDS: Readonly<Record<string, string>> = { thinking: "signature", redacted_thinking: "data" };
@@ -86,7 +87,9 @@ function editBlocks(
 ): unknown[] {
   return blocks.filter((block, position) => {
     if (removed.has(position)) return false;
-    const field = isObject(block) && typeof block.type === "string" ? SIGNATURE_FIELDS[block.type] : undefined;
+    const field = isObject(block) && typeof block.type === "string"
+      ? ownValue(SIGNATURE_FIELDS, block.type)
+      : undefined;
     if (field === undefined) return true;
     const value = (block as JsonObject)[field];
     if (provider !== null && !isWrapped(value)) return true;

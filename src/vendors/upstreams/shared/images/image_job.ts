@@ -78,7 +78,7 @@ export async function startImageJob<T>(
 export async function waitForImages(job: ImageJob, parts: ImageJobParts): Promise<ImageOutcome> {
   const { outbound, clock, call } = parts;
   const signal = call.callerSignal();
-  const endsAt = clock.now() + outbound.firstByteMs;
+  const endsAt = clock.monotonicMs() + outbound.firstByteMs;
   const rejectedPolls = new RejectedPolls();
   let { progress } = job;
   let retryDelayMs = 0;
@@ -86,7 +86,7 @@ export async function waitForImages(job: ImageJob, parts: ImageJobParts): Promis
     if (progress.status === "completed") return progress.outcome;
     if (progress.status === "failed") throw progress.failure;
     if (signal.aborted) throw await cancelAndFail(job, parts, "cancelled");
-    const leftMs = endsAt - clock.now();
+    const leftMs = endsAt - clock.monotonicMs();
     if (leftMs <= 0) throw await cancelAndFail(job, parts, "timeout");
     await pause(clock, Math.min(Math.max(pauseMs, retryDelayMs), leftMs), signal);
     if (signal.aborted) continue;

@@ -1,0 +1,208 @@
+import { Buffer } from "node:buffer";
+import type { Credential } from "../../money/billing/keys/key_ring.ts";
+import type { RatesLeft } from "../../money/limits/limits_left.ts";
+import type { CallerFormat } from "../../conversation/contract/caller_format.ts";
+import type { Inbound } from "../../platform/http/request/inbound.ts";
+import { ownBufferOf } from "../../platform/lib/bytes/own_buffer.ts";
+import { type GatewayError, gatewayErrorOf } from "../../platform/lib/basics/gateway_error.ts";
+import { outputStream, piecesStream, type StreamOutput } from "../../platform/lib/streams/output_stream.ts";
+import { encodeFrames } from "../../platform/lib/streams/sse.ts";
+import type { OpenStreams } from "../../services/calls/stream_relay.ts";
+import type { HandedRequest, ReplyMessage } from "../state/handed_request.ts";
+import { errorOf } from "../state/plain_error.ts";
+import { callerLeft } from "./large_request.ts";
+
+/** A larger body is not given to the platform in one step. */
+const MAX_STEP_BYTES = 1_048_576;
+
+/** A request that its thread has received, whose body is read, and that another thread answers. */
+export interface ReceivedRequest {
+  readonly inbound: Inbound;
+  readonly credential: Credential;
+  /** The bytes move, and are empty here afterwards. */
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** The caller's wire format. */
+  readonly format: CallerFormat;
+}
+
+/** A request in the hands of the thread that answers it. */
+export interface Handing {
+  /** Resolves when the request has ended in that thread. Rejects with the reason if it ends without a reply. */
+  readonly ended: Promise<void>;
+  /** The caller has left before the response. */
+  leave(): void;
+}
+
+/** The dependencies of {@linkcode handOver}. */
+export interface HandOverParts {
+  /** Gives the request to a thread that answers it. */
+  readonly hand: (request: HandedRequest) => Handing;
+  readonly openStreams: Pick<OpenStreams, "add">;
+  /** Receives what the caller's limits of rate have left. Default: the thread of the caller knows that itself. */
+  readonly onRates?: (credential: Credential, rates: RatesLeft) => void;
+}
+
+/**
+ * Hands a request to a thread that answers it, and returns its response, whose stream comes straight from that thread.
+ * What the thread collects about the request goes to the record, which is held until then.
+ *
+ * @throws {GatewayError} The errors of the endpoint, and those of {@linkcode HandOverParts.hand}.
+ */
+export function handOver(received: ReceivedRequest, parts: HandOverParts): Promise<Response> {
+  return new HandedReply(received, parts).response;
+}
+
+/** The reply to a request that another thread answers, in the thread of its caller. */
+class HandedReply {
+  readonly response: Promise<Response>;
+  readonly #received: ReceivedRequest;
+  readonly #parts: HandOverParts;
+  readonly #head = Promise.withResolvers<Response>();
+  readonly #port: MessagePort;
+  /** See `HandedRequest.sentBytes`. */
+  readonly #sentBytes = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT);
+  readonly #sent = new Float64Array(this.#sentBytes);
+  #output: StreamOutput<Uint8Array<ArrayBuffer>> | null = null;
+  #isList = false;
+  #isRecorded = false;
+  #onOver = () => {};
+  /** Ends a read of the stream of a thread that has ended, which sends nothing more. */
+  #stopReading = () => {};
+
+  constructor(received: ReceivedRequest, parts: HandOverParts) {
+    this.#received = received;
+    this.#parts = parts;
+    this.response = this.#head.promise;
+    const { inbound: { record, request: { signal } } } = received;
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    record.hold();
+    try {
+      if (signal.aborted) throw callerLeft();
+      const { ended, leave } = parts.hand(this.#messageOf(port2));
+      port1.onmessage = ({ data }: MessageEvent<ReplyMessage>) => this.#take(data);
+      ended.catch((error) => this.#lost(gatewayErrorOf(error)));
+      const onLeft = () => {
+        leave();
+        this.#head.reject(callerLeft());
+      };
+      signal.addEventListener("abort", onLeft);
+      this.#onOver = () => signal.removeEventListener("abort", onLeft);
+    } catch (error) {
+      this.#head.reject(error);
+      this.#recorded();
+    }
+  }
+
+  #messageOf(reply: MessagePort): HandedRequest {
+    const { inbound, credential, body } = this.#received;
+    const { request, method, path, query, requestId, receivedAt, remote, record } = inbound;
+    return {
+      url: request.url,
+      method,
+      path,
+      query,
+      headers: [...request.headers],
+      requestId,
+      receivedAt,
+      remote,
+      trace: record.trace,
+      credential: { ...credential },
+      body: ownBufferOf(body),
+      reply,
+      sentBytes: this.#sentBytes,
+    };
+  }
+
+  #take(message: ReplyMessage): void {
+    if (message.type === "record") {
+      this.#received.inbound.record.adopt(message.facts);
+      return this.#recorded();
+    }
+    const { rates } = message;
+    if (rates !== null) this.#parts.onRates?.(this.#received.credential, rates);
+    if (message.type === "response") return this.#head.resolve(this.#responseOf(message));
+    this.#head.reject(errorOf(message.error));
+  }
+
+  #responseOf({ status, headers, body }: ReplyMessage & { readonly type: "response" }): Response {
+    const init = { status, headers: headers as [string, string][] };
+    if (!(body instanceof ArrayBuffer)) {
+      this.#isList = !headers.some(([name, value]) => name === "content-type" && value === "text/event-stream");
+      return new Response(this.#streamOf(body.getReader()), init);
+    }
+    this.#count(new Uint8Array(body));
+    if (body.byteLength > MAX_STEP_BYTES) return new Response(piecesStream([body]), init);
+    return new Response(body.byteLength === 0 && status === 204 ? null : body, init);
+  }
+
+  /** The body, each chunk of which is read when the caller can receive it. */
+  #streamOf(reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
+    const forget = this.#parts.openStreams.add(() => {}); // the thread that answers ends its streams
+    const onOver = this.#onOver;
+    this.#onOver = () => {
+      onOver();
+      forget();
+    };
+    return outputStream<Uint8Array<ArrayBuffer>>({
+      start: (output) => void (this.#output = output),
+      pull: (output) => {
+        const { promise, resolve, reject } = Promise.withResolvers<void>();
+        this.#stopReading = resolve;
+        reader.read().then(({ done, value }) => {
+          if (done) {
+            forget();
+            return output.close();
+          }
+          this.#count(value);
+          output.enqueue(value);
+        }).then(resolve, reject);
+        return promise;
+      },
+      cancel: async (reason) => {
+        forget();
+        await reader.cancel(reason);
+      },
+      lastChunk: (failure) => this.#failureChunk(gatewayErrorOf(failure)),
+    }, { highWaterMark: 0 });
+  }
+
+  #count(chunk: Uint8Array<ArrayBuffer>): void {
+    this.#sent[0] = (this.#sent[0] ?? 0) + chunk.length;
+    this.#received.inbound.record.capture?.addResponse(chunk);
+  }
+
+  /** The thread that answers has ended, or did not take the request, which fails. A stream ends with an error event. */
+  #lost(error: GatewayError): void {
+    this.#head.reject(error);
+    const output = this.#output;
+    if (output !== null && !output.isOver) {
+      output.enqueue(this.#failureChunk(error));
+      output.close();
+    }
+    this.#stopReading();
+    this.#recorded();
+  }
+
+  #recorded(): void {
+    if (this.#isRecorded) return;
+    this.#isRecorded = true;
+    this.#port.close();
+    this.#onOver();
+    this.#received.inbound.record.release();
+  }
+
+  #failureChunk(error: GatewayError): Uint8Array<ArrayBuffer> {
+    const { format, inbound: { requestId, receivedAt } } = this.#received;
+    const frames = format.eventWriter({
+      model: "",
+      requestId,
+      createdAt: Math.floor(receivedAt / 1000),
+      conversation: null,
+      includeUsage: true,
+    }).fail(error);
+    if (!this.#isList) return Buffer.concat([Buffer.from("\n\n"), encodeFrames(frames)]);
+    const elements = frames.map(({ data }) => data).join(",\n");
+    return Buffer.from(`${this.#sent[0] === 0 ? "[" : ",\n"}${elements}]`);
+  }
+}
