@@ -4,7 +4,7 @@ import { type JsonScan, scanJson } from "../../lib/json/json.ts";
 import { hasRepeatedMember } from "../../lib/json/json_members.ts";
 import { type OmittedStrings, omittedText, outlineOf } from "../../lib/json/json_outline.ts";
 import type { JsonObject } from "../../lib/json/json_object.ts";
-import { hasMoreValuesThan } from "../../lib/json/json_values.ts";
+import { hasMoreValuesThan, NEW_NAME_VALUES, type ValueWeights } from "../../lib/json/json_values.ts";
 import { jsonMistakeIn } from "../../lib/json/json_mistake.ts";
 import type { HeldMemory } from "../../lib/process/memory_budget.ts";
 import { type BodyLimits, type BodySource, readBody, refuseLongBody } from "./body.ts";
@@ -43,9 +43,6 @@ export const MAX_MEDIA_REQUEST_VALUES = 100_000;
 /** The maximum number of values in a request of many inputs: the token ids that a vendor accepts in one request. */
 export const MAX_INPUT_VALUES = 350_000;
 
-/** The default of `BodyLimits.memberValues`. */
-const MEMBER_VALUES = 10;
-
 /** The maximum nesting depth. */
 const MAX_JSON_DEPTH = 200;
 
@@ -80,8 +77,8 @@ export async function bodyOf(source: BodySource, limits: BodyLimits): Promise<Ui
 }
 
 /**
- * Parses bytes as {@linkcode jsonObjectOf} does, unless they have more than `maxValues` values, of which a member of an
- * object counts for several.
+ * Parses bytes as {@linkcode jsonObjectOf} does, unless they have more than `maxValues` values, of which a new name of
+ * a member counts for several.
  *
  * @throws {GatewayError} As {@linkcode jsonObjectOf}.
  */
@@ -95,7 +92,13 @@ export async function countedJsonObject(
 }
 
 /** The limits of a body that concern its values. */
-type ValueLimits = Pick<BodyLimits, "maxValues" | "memberValues">;
+interface ValueLimits extends Pick<BodyLimits, "maxValues"> {
+  /** Default: {@linkcode CALLER_WEIGHTS}. */
+  readonly weights?: ValueWeights;
+}
+
+/** Bodies with thousands of numbers are tokens, and no body needs as many of anything else. */
+const CALLER_WEIGHTS: Required<ValueWeights> = { newName: NEW_NAME_VALUES, small: 8 };
 
 /**
  * Counts values before they are parsed.
@@ -104,11 +107,13 @@ type ValueLimits = Pick<BodyLimits, "maxValues" | "memberValues">;
  */
 export async function refuseManyValues(
   bytes: Uint8Array,
-  { maxValues, memberValues = MEMBER_VALUES }: ValueLimits,
+  { maxValues, weights = CALLER_WEIGHTS }: ValueLimits,
 ): Promise<void> {
-  if (maxValues === undefined || !await hasMoreValuesThan(bytes, maxValues, memberValues)) return;
-  const expected = `at most ${maxValues} JSON values, where a named one counts as ${memberValues + 1}`;
-  throw new GatewayError("invalid_request", `Cannot read the body: expected ${expected}`);
+  if (maxValues === undefined || !await hasMoreValuesThan(bytes, maxValues, weights)) return;
+  const { newName, small } = CALLER_WEIGHTS;
+  const counts = `an object, a list or a short text counts as ${small}, and a new name of a member as ${newName}`;
+  const message = `Cannot read the body: expected at most ${maxValues} JSON values, where ${counts}`;
+  throw new GatewayError("invalid_request", message);
 }
 
 /**

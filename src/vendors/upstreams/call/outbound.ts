@@ -1,4 +1,5 @@
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
+import { textHasMoreValuesThan } from "../../../platform/lib/json/json_values.ts";
 import { essenceOf } from "../../../platform/lib/media/content_type.ts";
 import { GatewayError, gatewayErrorOf } from "../../../platform/lib/basics/gateway_error.ts";
 import type { JoinedBytes } from "../../../platform/lib/bytes/joined_bytes.ts";
@@ -60,6 +61,7 @@ export interface OutboundOptions {
 
 const JSON_LINE = "content-type: application/json\r\n";
 const MAX_ERROR_BODY_BYTES = 262_144;
+const MAX_ERROR_VALUES = 20_000;
 const ERROR_BODY_TIMEOUT_MS = 10_000;
 
 /**
@@ -426,7 +428,9 @@ function parseHttpDate(value: string): number {
   return Date.parse(value.endsWith(" GMT") ? value : `${value} GMT`);
 }
 
+/** The value of an error's body; null for one that is no JSON, or has more values than any error. */
 function parsedOrNull(text: string): unknown {
+  if (textHasMoreValuesThan(text, MAX_ERROR_VALUES)) return null;
   try {
     return JSON.parse(text);
   } catch {
