@@ -4,13 +4,14 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import type { FromServing, ToServing } from "../src/threads/serving/messages.ts";
+import { movedForNode } from "../src/platform/workers/worker_thread.ts";
 import { Outbox } from "../src/threads/serving/outbox.ts";
 import { readMessages } from "../src/threads/serving/wire.ts";
 
 const { messages } = workerData as { readonly messages: number };
 const port = parentPort;
 if (port === null) throw new Error("Cannot run message_thread.ts by itself: message_cost.ts starts it");
-const outbox = new Outbox<FromServing>((batch, transfer) => port.postMessage(batch, transfer));
+const outbox = new Outbox<FromServing>((batch, moved) => port.postMessage(batch, movedForNode(moved)));
 let call = 0;
 let open = 0;
 

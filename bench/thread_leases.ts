@@ -18,7 +18,7 @@ import { JournaledCharges } from "../src/threads/leases/journaled_charges.ts";
 import { LeasedMeter } from "../src/threads/leases/leased_meter.ts";
 import { Lessor } from "../src/threads/leases/lessor.ts";
 import { Lessors } from "../src/threads/leases/lessors.ts";
-import { limitsIdOf } from "../src/threads/leases/limits_id.ts";
+import { limitsIdOf } from "../src/threads/state/limits_id.ts";
 import { ManualClock } from "../tests/support/manual_clock.ts";
 import { openMemoryStore } from "../tests/support/memory_store.ts";
 import { leasesOver } from "../tests/support/money_leases.ts";

@@ -14,6 +14,8 @@ const COMMAND = "dev";
 export const DEV_STORE = "kv:./data/dev.db";
 /** The file with the API key of the account of `dev`, which is the same at every start. */
 export const DEV_KEY_PATH = "./data/dev-key";
+/** The jobs of the simulated vendors of `dev`, which go on after a restart as those of real vendors do. */
+export const DEV_JOBS_FOLDER = "./data/dev-vendors";
 /** The folder of files of `deno task dev`. */
 export const DEV_FILES = "./data/dev-files";
 

@@ -114,7 +114,7 @@ export function familyProviders(
       kind: "openai",
       base_url: `${sandbox.azure}/openai/v1`,
       speaks: "chat_first",
-      quirks: [],
+      quirks: ["no_file_parts"],
       ...common,
     },
     "sandbox-xai": { kind: "xai", base_url: sandbox.xai, ...common },

@@ -1,4 +1,4 @@
-import { ifNoneMatch } from "@std/http/etag";
+import { hasTag } from "../platform/http/request/headers.ts";
 
 /** The form in which a file is sent. Source: RFC 9110, 8.4. */
 export type Coding = "br" | "gzip" | "identity";
@@ -29,7 +29,7 @@ export function answerAsset({ headers: requested }: Request, asset: ConsoleAsset
   const coding = codingFor(requested.get("accept-encoding"));
   const etag = `"${hash}-${coding}"`;
   const headers = { etag, "cache-control": cacheControl, vary: "accept-encoding" };
-  if (!ifNoneMatch(requested.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
+  if (hasTag(requested.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
   const body = bodies[coding];
   return new Response(body, {
     headers: {
@@ -46,7 +46,7 @@ export function codingFor(accepted: string | null): Coding {
   const refused = new Set<string>();
   const named = new Set<string>();
   for (const part of accepted?.split(",") ?? []) {
-    const [coding = "", weight = ""] = part.trim().toLowerCase().split(/\s*;\s*/, 2);
+    const [coding = "", weight = ""] = part.toLowerCase().split(";", 2).map((each) => each.trim());
     (/^q=0(?:\.0*)?$/.test(weight) ? refused : named).add(coding);
   }
   for (const coding of ["br", "gzip"] as const) if (named.has(coding) && !refused.has(coding)) return coding;

@@ -39,6 +39,8 @@ export interface SandboxOptions {
   readonly clock?: Clock;
   /** What the vendors bill. Default: everything is free. */
   readonly ratesOf?: RatesOf;
+  /** A folder that exists, which keeps the jobs of videos for the next sandbox. Default: they end with this one. */
+  readonly jobsFolder?: string;
   /** Called for every request after its body has arrived. */
   readonly onRequest?: (seen: LoggedRequest) => void;
 }
@@ -135,8 +137,8 @@ const VENDOR_APIS: readonly VendorApi[] = [
  * @throws {Deno.errors.AddrInUse} If another process has the port.
  */
 export function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { port, hostname = "127.0.0.1", clock = systemClock, ratesOf, onRequest: record } = options;
-  const vendors = new SimulatedVendors(clock, ratesOf);
+  const { port, hostname = "127.0.0.1", clock = systemClock, ratesOf, jobsFolder, onRequest: record } = options;
+  const vendors = new SimulatedVendors(clock, { ratesOf, ...jobsFolder !== undefined && { jobsFolder } });
   const log = new RequestLog();
   const stopped = new AbortController();
   const handler = async (request: Request): Promise<Response> => {

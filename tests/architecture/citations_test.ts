@@ -58,6 +58,22 @@ Deno.test("source tree: no file cites a document that the repository does not ho
   assertEquals(found, []);
 });
 
+/** A part of a path in a recipe that its reader replaces, or that begins a new file or folder. */
+const PLACEHOLDER = /acme|whoami|[<…]/;
+/** A path from the root, in text or in a block of code. */
+const NAMED_PATH = /(?<![\w./-])(?:src|tests|scripts|docs|ops|bench|examples)\/[\w./<>…-]*[\w>…]/g;
+
+Deno.test("CONTRIBUTING.md: every path exists, and that of a new file is in a folder that exists", async () => {
+  const broken: string[] = [];
+  for (const [path] of (await Deno.readTextFile(join(ROOT, "CONTRIBUTING.md"))).matchAll(NAMED_PATH)) {
+    const parts = path.split("/");
+    const firstNew = parts.findIndex((part) => PLACEHOLDER.test(part));
+    const existing = parts.slice(0, firstNew < 0 ? parts.length : firstNew).join("/");
+    if (await problemWith(existing) !== null) broken.push(path);
+  }
+  assertEquals(broken, []);
+});
+
 async function codeFiles(): Promise<string[]> {
   const files = await Promise.all(CODE_FOLDERS.map((folder) => filesOf(folder, ".ts")));
   return ["main.ts", ...files.flat()];

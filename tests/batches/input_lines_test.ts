@@ -10,6 +10,7 @@ import {
 import { splitLines } from "../../src/services/batches/lines/split_lines.ts";
 import { inlineLines } from "../../src/services/batches/lines/inline_lines.ts";
 import { jsonObjectOf } from "../../src/platform/http/bodies/json_body.ts";
+import { SentList, takeList } from "../../src/platform/http/bodies/sent_list.ts";
 import { GatewayError } from "../../src/platform/lib/basics/gateway_error.ts";
 
 const encoder = new TextEncoder();
@@ -91,6 +92,14 @@ Deno.test("readInputLine() names the field that is wrong", () => {
   }
 });
 
+/** The list of requests in a body. */
+function requestsIn(text: string): SentList {
+  const json = jsonObjectOf(encoder.encode(text));
+  const { ranges } = takeList(json, [["requests"]]);
+  assert(ranges !== null);
+  return new SentList(json.bytes, ranges);
+}
+
 Deno.test("inlineLines() cuts the requests of a body, whatever their texts contain", async () => {
   const json = fc.jsonValue({ maxDepth: 3 });
   await fc.assert(
@@ -98,7 +107,7 @@ Deno.test("inlineLines() cuts the requests of a body, whatever their texts conta
       fc.array(json, { minLength: 1, maxLength: 4 }),
       fc.constantFrom(0, 2),
       async (requests, indent) => {
-        const body = jsonObjectOf(encoder.encode(JSON.stringify({ endpoint: "x", requests }, null, indent)));
+        const body = requestsIn(JSON.stringify({ endpoint: "x", requests }, null, indent));
         const lines = (await textsOf(inlineLines(body, null))).join("").trimEnd().split("\n");
         assertEquals(lines.map((line) => JSON.parse(line)), JSON.parse(JSON.stringify(requests)));
       },
@@ -111,7 +120,7 @@ Deno.test("inlineLines() gives the model to requests without one", async () => {
     custom_id: "c",
     body: { model: "own" },
   }];
-  const body = jsonObjectOf(encoder.encode(JSON.stringify({ requests })));
+  const body = requestsIn(JSON.stringify({ requests }));
   const lines = (await textsOf(inlineLines(body, 'the "model"'))).join("").trimEnd().split("\n");
   assertEquals(lines.map((line) => JSON.parse(line).body), [
     { model: 'the "model"' },

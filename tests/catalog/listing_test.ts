@@ -2,7 +2,9 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { messageModelRoutes } from "../../src/protocols/message/models.ts";
 import { defaultModelRoutes } from "../../src/protocols/default/models.ts";
 import { contentModelRoutes } from "../../src/protocols/content/models.ts";
-import { get, sampleCatalog, withPlainErrors } from "./support.ts";
+import { createCatalog } from "../../src/vendors/catalog/catalog.ts";
+import { EventLoopTurns } from "../support/event_loop_turns.ts";
+import { get, modelOf, sampleCatalog, withPlainErrors } from "./support.ts";
 
 const CATALOGS = {
   "/v1/models": withPlainErrors(defaultModelRoutes(sampleCatalog())),
@@ -98,4 +100,13 @@ Deno.test("a model that a protocol cannot reach is unknown in its catalog", asyn
 Deno.test("a text of the caller is quoted in a message as one short line", async () => {
   const response = await get(CATALOGS["/v1/models"], `/v1/models/${"x".repeat(3000)}%C3%A9`);
   assertEquals((await response.json()).message.length < 200, true);
+});
+
+Deno.test("others work while a list of thousands of models is written", async () => {
+  const models = Array.from({ length: 3_000 }, (_, nth) => modelOf({ id: `many/talk-${nth}` }));
+  const routes = withPlainErrors(defaultModelRoutes(createCatalog(models)));
+  using turns = new EventLoopTurns();
+  const response = await get(routes, "/v1/models");
+  assertEquals((await response.json()).data.length, models.length);
+  turns.assertAbout(29, "the list");
 });

@@ -79,7 +79,7 @@ Deno.test("commands on a stopped gateway create no configured account and remove
   const listed = await place.run("accounts", "list");
   assertEquals(JSON.parse(listed.said).data.map(({ id }: { id: string }) => id), ["acme"]);
   assertEquals(await Deno.readTextFile(upload), "left over");
-  assertStringIncludes((await place.run("ledger", "verify")).said, "1 accounts");
+  assertStringIncludes((await place.run("ledger", "verify")).said, "1 account,");
   const gateway = await place.serve();
   const after = await place.run("accounts", "list");
   assertEquals(JSON.parse(after.said).data.map(({ id }: { id: string }) => id), ["acme", "demo"]);

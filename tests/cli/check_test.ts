@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { checkCommand } from "../../src/entry/cli/check.ts";
 import { UsageError } from "../../src/entry/cli/usage_error.ts";
 
@@ -11,7 +11,7 @@ async function check(text: string, argsFor: (path: string) => string[]): Promise
   let errors = "";
   console.error = (line: string) => void (errors += line.replaceAll(path, "FILE"));
   try {
-    return [checkCommand(argsFor(path)), errors];
+    return [await checkCommand(argsFor(path)), errors];
   } finally {
     console.error = error;
     await Deno.remove(folder, { recursive: true });
@@ -29,10 +29,17 @@ Deno.test("config check takes the file as an argument or as --config", async () 
   assertEquals(await check(text, (path) => ["check", "--config", path]), [code, errors]);
 });
 
-Deno.test("config check refuses unknown options and several files", () => {
+Deno.test("config check refuses unknown options and several files", async () => {
   for (const args of [["check", "--nonsense"], ["check", "a.yaml", "b.yaml"], ["check", "a.yaml", "--config=b.yaml"]]) {
-    assertThrows(() => checkCommand(args), UsageError, "switchyard config check: ");
+    await assertRejects(() => checkCommand(args), UsageError, "switchyard config check: ");
   }
+});
+
+Deno.test("config check refuses a file of roots with which the gateway would not start", async () => {
+  assertEquals(await check("egress: { ca_file: /no/roots.pem }", (path) => ["check", path]), [
+    2,
+    "FILE: egress.ca_file: expected a readable file of at most 4 MB with certificates in PEM, got no such file",
+  ]);
 });
 
 Deno.test("config check says how many built-in models a section leaves out, but for those that a pattern stands for", async () => {
@@ -50,7 +57,7 @@ Deno.test("config check says how many built-in models a section leaves out, but 
     return lines;
   };
   const [valid, note] = await said(providers + own);
-  assertMatch(valid ?? "", /valid, with 2 providers, 1 models, 0 accounts$/);
+  assertMatch(valid ?? "", /valid, with 2 providers, 1 model, 0 accounts$/);
   assertMatch(
     note ?? "",
     /models leaves out \d+ built-in models of these providers, such as "openai\/[^"]+"; "catalog: /,

@@ -63,7 +63,7 @@ Deno.test("usage prints a table of the store's charges, JSON or CSV", async () =
     assertStringIncludes(refused.complaint, 'did you mean "model"?');
     assertEquals((await place.run("usage", "--format", "xml")).code, 2);
     assertEquals((await place.run("usage", "today")).code, 2);
-    assertEquals((await place.run("ledger", "verify")).said.trim(), "1 accounts, 2 ledger entries, 0 differences");
+    assertEquals((await place.run("ledger", "verify")).said.trim(), "1 account, 2 ledger entries, 0 differences");
     const gateway = await place.serve();
     try {
       const running = await place.run("usage", "--format", "csv", "--group-by", "day");

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { formattedReference, problemsOfTexts, REFERENCE_PAGE } from "../../scripts/reference/page.ts";
+import { expectationOf } from "../../scripts/reference/values.ts";
 import { allSettings } from "../../scripts/reference/settings.ts";
 import { openConfigSource } from "../../src/config/load_config.ts";
 import { isLive } from "../../src/config/tree/plain_tree.ts";
@@ -15,6 +16,11 @@ Deno.test("configuration reference: every setting has a text, a unit where it is
 Deno.test("configuration reference: the page is that of `deno task reference`", async () => {
   const page = await Deno.readTextFile(join(ROOT, REFERENCE_PAGE));
   assert(page === await formattedReference(), "run: deno task reference");
+});
+
+Deno.test("configuration: what a setting expects does not begin with the word that a problem puts before it", () => {
+  const twice = allSettings().filter(({ schema }) => expectationOf(schema).startsWith("expected"));
+  assertEquals(twice.map(({ path }) => path), []);
 });
 
 Deno.test("configuration reference: the search for settings finds nested ones, lists and maps", () => {

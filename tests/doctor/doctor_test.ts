@@ -77,7 +77,7 @@ Deno.test("doctor finds nothing to mend at a gateway with its own simulated vend
       const textOf = (name: string) => findings.find(({ check }) => check === name)?.text;
       assertEquals(textOf("store"), `in use by the gateway at ${address}, which is ready`);
       assertStringIncludes(textOf("configuration") ?? "", 'that of "dev"');
-      assertMatch(textOf("admin API") ?? "", /^on, with 1 accounts and \d+ models/);
+      assertMatch(textOf("admin API") ?? "", /^on, with 1 account and \d+ models/);
     }
     // A configuration in the same folder is the one that is checked.
     await Deno.writeTextFile(`${folder}/switchyard.json`, '{"server": {"port": 1}}');

@@ -117,7 +117,8 @@ Deno.test("docs/api/README.md: the client is generated from the document of a ga
   const gateway = await startDevGateway();
   try {
     await withShell({ npx }, async ({ home, run }) => {
-      await run(blockOf("docs/api/README.md", "openapi-typescript"), { env: { BASE: gateway.address } });
+      const command = blockOf("docs/api/README.md", "openapi-typescript");
+      await run(command.replace("http://127.0.0.1:8787", gateway.address));
       const types = await Deno.readTextFile(join(home, "switchyard.ts"));
       assertStringIncludes(types, '"/v1/chat/completions"');
     });

@@ -103,7 +103,7 @@ async function assertChargedOnce({ start, run, journal }: Stage): Promise<void> 
   const shown = JSON.parse((await run("accounts", "show", "demo")).output());
   assertEquals(shown.balance, decimal(BALANCE - COST * BigInt(calls)));
   const verified = await run("ledger", "verify");
-  assertMatch(verified.output(), /^1 accounts, \d+ ledger entries, 0 differences$/m);
+  assertMatch(verified.output(), /^1 account, \d+ ledger entries, 0 differences$/m);
   const { child, address } = await start("power");
   assertEquals(await accountMoney({ address, adminKey: ADMIN_KEY }).balance(), BALANCE - COST * BigInt(calls));
   child.kill("SIGTERM");

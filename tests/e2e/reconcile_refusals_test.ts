@@ -72,6 +72,12 @@ const REFUSALS: readonly (readonly [string, (path: string, page: string | null) 
     502,
     "it failed (status 302); try again later",
   ],
+  [
+    "a million values",
+    () => new Response(`{"data":[${"{},".repeat(600_000)}1]}`),
+    502,
+    "an answer of /organization/costs has more than 100000 JSON values; shorten the range of days",
+  ],
   ["no JSON", () => new Response("<html>"), 502, "/organization/costs is not JSON"],
   ["another shape", () => Response.json({ data: {} }), 502, '/organization/costs has no list "data"'],
   [

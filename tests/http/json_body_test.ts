@@ -151,7 +151,7 @@ Deno.test("readJsonObject() rejects more values than its endpoint accepts, befor
   await assertRejects(
     () => readJsonObject({ request: named, memory: UNLIMITED_MEMORY.lease() }, { ...limits, maxValues: 100_000 }),
     GatewayError,
-    "where a named one counts as 11",
+    "and a new name of a member as 40",
   );
   const taken = { ...limits, maxValues: 300_000 };
   const { body } = await readJsonObject({ request: sent(), memory: UNLIMITED_MEMORY.lease() }, taken);

@@ -129,12 +129,7 @@ async function listenRelayed(options: RequestHandlerOptions): Promise<OpenedDoor
   const main = createRequestHandler({ ...options, addressOf: relayedAddressOf });
   const inner = openedDoor(await listen({ ...LOOPBACK, handler: relayedHandler(main, token), log }));
   const relay = new ThreadRelay({ port: inner.port, token }, systemClock);
-  const handler = createIsolateHandler({
-    ...options,
-    relay,
-    serves: () => null,
-    limits: () => ({ largeBodyBytes: 1_000 }),
-  });
+  const handler = createIsolateHandler({ ...options, relay, serves: () => null });
   const outer = openedDoor(await listen({ ...LOOPBACK, handler, log }));
   return {
     port: outer.port,
@@ -146,7 +141,7 @@ async function listenRelayed(options: RequestHandlerOptions): Promise<OpenedDoor
   };
 }
 
-const LOOPBACK = { host: "127.0.0.1", port: 0, checksDescriptors: false };
+const LOOPBACK = { host: "127.0.0.1", port: 0 };
 
 function openedDoor(listening: Listening): OpenedDoor {
   return {

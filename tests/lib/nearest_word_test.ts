@@ -29,3 +29,19 @@ Deno.test("nearestWord() finds a near word and gives null for a distant one", ()
   assertEquals(nearestWord("x", []), null);
   assertEquals(nearestWord("a".repeat(100_000), known), null);
 });
+
+Deno.test("editDistance() with a maximum is exact up to it, and larger beyond", () => {
+  const words = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 9 });
+  fc.assert(fc.property(words, words, fc.nat(4), (one, other, max) => {
+    const exact = editDistance(one, other);
+    const bounded = editDistance(one, other, max);
+    if (exact <= max) assertEquals(bounded, exact);
+    else assertEquals(bounded > max, true);
+  }));
+});
+
+Deno.test("nearestWord() compares a word with those of about its length only", () => {
+  // Each comparison of these would take a step for each pair of letters: minutes in all.
+  const known = Array.from({ length: 100_000 }, (_, nth) => `${"a".repeat(60)}${nth}`);
+  for (let nth = 0; nth < 20; nth++) assertEquals(nearestWord(`${"a".repeat(70 + nth)}`, known), null);
+});

@@ -129,9 +129,8 @@ Deno.test("createRedactor() cuts no secret in two at the end of the text it read
 });
 
 Deno.test("withoutCredentials() reads texts of many megabytes, and leaves no part of a long secret", () => {
-  for (const run of ["a", "1", " ", "aB3+", "sk-", "Bearer ", "//a:", "?key=", "project 1"]) {
-    withoutCredentials(run.repeat(16_000_000 / run.length));
-  }
+  const words = ["a", "1", " ", "aB3+", "sk-", "Bearer ", "//a:", "?key=", "project 1", "eyJ-", `${"a".repeat(199)} `];
+  for (const run of words) withoutCredentials(run.repeat(16_000_000 / run.length));
   for (const length of [200, 8_191, 8_192, 8_193, 8_391, 8_392, 16_384, 100_000]) {
     const encoded = "aB3d".repeat(length / 4 + 1).slice(0, length);
     assertEquals(withoutCredentials(`image ${encoded} end`), "image [redacted] end", String(length));

@@ -41,12 +41,12 @@ async function commandsOf(address: string): Promise<string[]> {
 
 async function statusOf(
   command: string,
-  { address, key, adminKey }: { address: string; key: string; adminKey: string },
+  { key, adminKey }: { key: string; adminKey: string },
 ) {
   const model = /:(batchE|e|asyncBatchE)mbed/.test(command) ? "embedding-1" : "any-1";
   const { stdout } = await new Deno.Command("sh", {
     args: ["-c", `${command} -s -o /dev/null -w '%{http_code}'`],
-    env: { BASE: address, KEY: key, ADMIN_KEY: adminKey, ACCOUNT: "demo", MODEL: `sandbox%2F${model}` },
+    env: { SWITCHYARD_KEY: key, SWITCHYARD_ADMIN_KEY: adminKey, ACCOUNT: "demo", MODEL: `sandbox%2F${model}` },
     stderr: "null",
   }).output();
   return new TextDecoder().decode(stdout);

@@ -102,6 +102,38 @@ export const OPENAI_PROBES: Partial<Record<keyof ModelFacts, Probes>> = {
         '"param":"prompt_cache_options","code":"unsupported_parameter"',
       )
     ),
+  hasToolSearch: ({ hasToolSearch }) => [
+    probe(
+      "responses",
+      "a search for tools",
+      { tools: [{ type: "tool_search" }] },
+      hasToolSearch === false,
+      '"param":"tools[0]","code":"unsupported_parameter"',
+    ),
+    probe(
+      "responses",
+      "a deferred tool",
+      { tools: [{ type: "function", name: "f", parameters: null, defer_loading: true }] },
+      hasToolSearch === false,
+      '"param":"tools[0].defer_loading","code":"unsupported_parameter"',
+    ),
+  ],
+  hasAddedToolChoice: ({ hasAddedToolChoice }) => [
+    probe(
+      "responses",
+      "a choice of a tool of the input",
+      {
+        input: [{ role: "user", content: "a" }, {
+          type: "additional_tools",
+          role: "developer",
+          tools: [{ type: "function", name: "f", parameters: null }],
+        }],
+        tool_choice: { type: "function", name: "f" },
+      },
+      hasAddedToolChoice === false,
+      "Tool choice 'f' not found in 'tools' parameter.",
+    ),
+  ],
   hasChatMaxTokens: ({ canReason, hasChatMaxTokens }) => [
     probe(
       "chat",

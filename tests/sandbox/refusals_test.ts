@@ -137,6 +137,10 @@ const CHAT: Readonly<Record<string, readonly Row[]>> = {
       param: "reasoning_effort",
       words: "`none`, `default`",
     }],
+    ["logprobs", "openai/gpt-oss-120b", { logprobs: true }, { words: "property 'logprobs' is unsupported" }],
+    ["a name", "openai/gpt-oss-120b", { messages: [{ role: "user", name: "u", content: "hi" }] }, {
+      words: "property 'name' is unsupported",
+    }],
   ],
   mistral: [
     ["an unknown field", "mistral-large-4", { max_completion_tokens: 5 }, {

@@ -81,4 +81,6 @@ Deno.test("rejectManyValues() rejects large data with too many values, but no pi
   rejectManyValues(JSON.stringify({ data: "a".repeat(2_000_000) }));
   rejectManyValues(`[${"1,".repeat(60_000)}1]`);
   assertThrows(() => rejectManyValues(`[${"1,".repeat(600_000)}1]`), RangeError, "50000 JSON values");
+  const newNames = Array.from({ length: 21_000 }, (_, nth) => `"a name of one object, ${nth}":1`).join();
+  assertThrows(() => rejectManyValues(`{${newNames}}`), RangeError, "200000 JSON values");
 });

@@ -112,12 +112,15 @@ Deno.test("readProviderConfig() derives quirks from the base URL unless the oper
   const quirksAt = (base_url: string, fields = {}) => [
     ...readProviderConfig({ kind: "openai", base_url, ...fields }).quirks,
   ];
-  assertEquals(quirksAt("https://one.openai.azure.com/openai/v1"), []);
+  assertEquals(quirksAt("https://one.openai.azure.com/openai/v1"), ["no_file_parts"]);
   assertEquals(quirksAt("https://openai.azure.com.evil.example/v1"), [...COMPATIBLE_QUIRKS]);
   assertEquals(quirksAt("http://10.0.0.1:8000/v1"), [...COMPATIBLE_QUIRKS]);
   assert(quirksAt("https://api.mistral.ai/v1").includes("no_stream_options"));
   assert(!quirksAt("https://openrouter.ai/api/v1").includes("three_efforts"));
   assert(quirksAt("https://api.deepseek.com/v1").includes("thinking_switch"));
+  assert(quirksAt("https://dashscope-intl.aliyuncs.com/compatible-mode/v1").includes("no_file_parts"));
+  assert(quirksAt("https://ark.ap-southeast.bytepluses.com/api/v3").includes("thinking_switch"));
+  assert(!quirksAt("https://generativelanguage.googleapis.com/v1beta/openai").includes("no_file_parts"));
   assert(quirksAt("https://api.voyageai.com/v1").includes("top_k_ranks"));
   assert(quirksAt("https://api.voyageai.com/v1").includes("output_dimension"));
   assertEquals(quirksAt("https://api.mistral.ai/v1", { quirks: ["max_tokens_field"] }), ["max_tokens_field"]);

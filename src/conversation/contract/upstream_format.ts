@@ -94,9 +94,13 @@ export interface FormatRefusals {
   /**
    * Whether the model may refuse a request of another format in this one. Efforts are not looked at.
    *
-   * @param offered Whether the request offers tools, and whether it names stop sequences.
+   * @param offered Whether the request offers tools, whether it names stop sequences, and whether it may have
+   * documents.
    */
-  mayRefuse(offered: { readonly tools: boolean; readonly stop: boolean }, target: FactTarget): boolean;
+  mayRefuse(
+    offered: { readonly tools: boolean; readonly stop: boolean; readonly files: boolean },
+    target: FactTarget,
+  ): boolean;
 }
 
 /**

@@ -85,6 +85,10 @@ export interface ModelFacts {
   readonly minCacheTokens: number | null;
   /** Whether its vendor caches prefixes at breakpoints (`prompt_cache_breakpoint`) that a request has. */
   readonly hasCacheBreakpoints: boolean | null;
+  /** Whether `/responses` loads tools by `tool_search`, so that a request may defer them. */
+  readonly hasToolSearch: boolean | null;
+  /** Whether `tool_choice` may name a tool that only an item of the input declares (`additional_tools`). */
+  readonly hasAddedToolChoice: boolean | null;
   /**
    * The most output tokens of one request, streamed or whole, of a model that goes on in a further request. Each of
    * them reads the prompt and the output so far again.
@@ -126,6 +130,8 @@ export const UNKNOWN_FACTS: ModelFacts = {
   hasExplicitCaches: null,
   minCacheTokens: null,
   hasCacheBreakpoints: null,
+  hasToolSearch: null,
+  hasAddedToolChoice: null,
   hopTokens: null,
   hasSchemaReferences: null,
 };

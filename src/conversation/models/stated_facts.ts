@@ -86,6 +86,12 @@ export const factsSchema: z.ZodType<Partial<ModelFacts>> = section(
     has_explicit_caches: fact(boolean(), "Whether it uses contents that its vendor stores", false),
     min_cache_tokens: fact(count(), "The shortest prefix that its vendor caches, in tokens", 1024),
     has_cache_breakpoints: fact(boolean(), "Whether its vendor caches at breakpoints in a request", true),
+    has_tool_search: fact(boolean(), "Whether `/responses` takes `tool_search` and deferred tools", false),
+    has_added_tool_choice: fact(
+      boolean(),
+      "Whether `tool_choice` may name a tool that only the input declares (`additional_tools`)",
+      false,
+    ),
     hop_tokens: section({
       streamed: setting(count(), {
         text: "The most output tokens of one streamed request, for a model that goes on in further requests",

@@ -264,5 +264,5 @@ async function listenForAdmin(
 ): Promise<Listening | null> {
   if (at === null || handler === null) return null;
   const settings = { host: ADMIN_SETTING, port: ADMIN_SETTING };
-  return await listenAt(at, settings, { ...at, handler, log, checksDescriptors: false });
+  return await listenAt(at, settings, { ...at, handler, log });
 }

@@ -1,6 +1,9 @@
+import { counted } from "../../platform/lib/text/counted.ts";
+import { readCaFile } from "../../config/ca_file.ts";
 import type { Config } from "../../config/config.ts";
 import { checkConfig } from "../../config/load_config.ts";
 import { builtInIdsBeside } from "../../config/model_entries.ts";
+import { ConfigError } from "../../config/tree/config_error.ts";
 import { environmentOf } from "./environment.ts";
 import { print, printError } from "./print.ts";
 import { UsageError } from "./usage_error.ts";
@@ -12,19 +15,40 @@ import { parseOptions } from "./command_options.ts";
  * @returns The exit code: 0 if the gateway can start with the configuration, else 2.
  * @throws {UsageError} If an argument is not known.
  */
-export function checkCommand(args: readonly string[]): number {
+export async function checkCommand(args: readonly string[]): Promise<number> {
   const path = readPath(args);
   const { source, problems, config } = checkConfig({ path, env: environmentOf(path) });
   if (config === null) {
     printError(problems.join("\n"));
     return 2;
   }
+  const unreadable = await problemOfCaFile(config);
+  if (unreadable !== null) {
+    printError(`${source}: ${unreadable}`);
+    return 2;
+  }
   const { providers, models, accounts } = config;
-  const providerCount = Object.keys(providers).length;
-  print(`${source}: valid, with ${providerCount} providers, ${models.length} models, ${accounts.length} accounts`);
+  const counts = [
+    counted(Object.keys(providers).length, "provider"),
+    counted(models.length, "model"),
+    counted(accounts.length, "account"),
+  ];
+  print(`${source}: valid, with ${counts.join(", ")}`);
   const hidden = hiddenModels(config);
   if (hidden.length > 0) print(hiddenNote(source, hidden));
   return 0;
+}
+
+/** Why the gateway would not start with the file of roots; null if it would, or needs none. */
+async function problemOfCaFile({ egress: { caFile } }: Config): Promise<string | null> {
+  if (caFile === null) return null;
+  try {
+    await readCaFile(caFile);
+    return null;
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
 }
 
 /** The built-in models of the providers that the section `models` leaves out. */

@@ -2,13 +2,15 @@ import type { RunningApp } from "../app/app.ts";
 import type { Config, LoadedConfig } from "../../config/config.ts";
 import type { StoredConfig } from "../../config/tree/plain_tree.ts";
 import type { LogLevel } from "../../platform/lib/basics/log.ts";
-import { DEV_KEY_PATH, devConfig } from "../../config/dev_config.ts";
+import { DEV_JOBS_FOLDER, DEV_KEY_PATH, devConfig } from "../../config/dev_config.ts";
 import { CALLER_ENDPOINTS } from "../../platform/endpoints/callers.ts";
 import type { Endpoint } from "../../platform/endpoints/endpoint.ts";
+import { IS_BUNDLED } from "../../platform/lib/process/program_files.ts";
 import { restrictPermissions } from "../../platform/lib/process/private_path.ts";
 import { builtInRates } from "../../config/dev_rates.ts";
 import { type Sandbox, startSandbox } from "../../sandbox/mod.ts";
 import { adminKeyPath, pathOf, webhookSecretPath } from "./find/find_gateway.ts";
+import { programOf } from "./program_name.ts";
 import { runUntilSignal, startGateway } from "./process/gateway_process.ts";
 import { openProcessOutput } from "./process/process_output.ts";
 import { ensureSecret, writeSecret } from "./find/secret_file.ts";
@@ -22,6 +24,7 @@ import { UsageError } from "./usage_error.ts";
 export async function dev(args: readonly string[]): Promise<number> {
   if (args.length > 0) throw new UsageError("switchyard dev: no arguments are expected");
   const key = await ensureSecret(DEV_KEY_PATH);
+  const program = programOf(Deno.execPath(), IS_BUNDLED);
   const sandbox = await startVendors();
   const load = (stored: StoredConfig) =>
     devConfig({ sandbox: sandbox.baseUrls, key, env: (name) => Deno.env.get(name), stored });
@@ -43,7 +46,7 @@ export async function dev(args: readonly string[]): Promise<number> {
     const setLogLevel = (level: LogLevel) => void (output.log.level = level);
     const app = await startGateway({ config, live: { source, loaded, setLogLevel }, showSecrets: true }, output);
     await storeWebhookSecret(config, app);
-    output.print(devGreeting({ address: app.address, key, consoleLink: await app.createConsoleLink() }));
+    output.print(devGreeting({ address: app.address, key, consoleLink: await app.createConsoleLink(), program }));
     return app;
   });
   await sandbox.stop();
@@ -57,12 +60,13 @@ export async function dev(args: readonly string[]): Promise<number> {
 const VENDORS_PORT = 18_787;
 
 async function startVendors(): Promise<Sandbox> {
-  const ratesOf = builtInRates();
+  await Deno.mkdir(DEV_JOBS_FOLDER, { recursive: true, mode: 0o700 });
+  const options = { ratesOf: builtInRates(), jobsFolder: DEV_JOBS_FOLDER };
   try {
-    return await startSandbox({ port: VENDORS_PORT, ratesOf });
+    return await startSandbox({ port: VENDORS_PORT, ...options });
   } catch (error) {
     if (!(error instanceof Deno.errors.AddrInUse)) throw error;
-    return await startSandbox({ port: 0, ratesOf });
+    return await startSandbox({ port: 0, ...options });
   }
 }
 
@@ -120,9 +124,11 @@ interface Greeting {
   readonly key: string;
   /** Null without a console. */
   readonly consoleLink: string | null;
+  /** How commands begin. */
+  readonly program: string;
 }
 
-function devGreeting({ address, key, consoleLink }: Greeting): string {
+function devGreeting({ address, key, consoleLink, program }: Greeting): string {
   const signIn = consoleLink === null
     ? ""
     : `\nOpen the console with this link, which signs you in once within 15 minutes: ${consoleLink}\n`;
@@ -144,7 +150,9 @@ ${curl(CALLER_ENDPOINTS.createImages)}
 ${curl(CALLER_ENDPOINTS.createVideo)}
     -d '{"model":"sandbox/video-1","prompt":"A lighthouse at dusk"}'
 
-While this gateway runs, other commands in this folder use it, such as "switchyard accounts list", or, for video events,
-"switchyard webhooks listen --forward http://localhost:3000/hook".
+While this gateway runs, other commands in this folder use it. The second one shows the events of videos:
+
+  ${program} accounts list
+  ${program} webhooks listen --forward http://localhost:3000/hook
 `;
 }

@@ -1,3 +1,4 @@
+import { counted } from "../../platform/lib/text/counted.ts";
 import { SERVICE_ENDPOINTS } from "../../platform/endpoints/service.ts";
 import { appendAll } from "../../platform/lib/collections/append_all.ts";
 import { openConfiguredParts } from "../app/opening/configured_parts.ts";
@@ -121,7 +122,10 @@ function checkAdmin({ server, models, modelPatterns, providers, accounts }: Conf
     const advice = "set server.admin_key or SWITCHYARD_ADMIN_KEY; without it there are no metrics and no admin API";
     return warning("admin API", "there is no admin key", advice);
   }
-  return ok("admin API", `on, with ${accounts.length} accounts and ${models.length} models in the configuration`);
+  return ok(
+    "admin API",
+    `on, with ${counted(accounts.length, "account")} and ${counted(models.length, "model")} in the configuration`,
+  );
 }
 
 /** The store of a running gateway is locked, so the gateway is asked. */

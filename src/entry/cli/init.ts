@@ -1,3 +1,4 @@
+import { counted } from "../../platform/lib/text/counted.ts";
 import { parseEnv } from "node:util";
 import { newApiKey } from "../../money/billing/keys/api_key.ts";
 import { checkConfig } from "../../config/load_config.ts";
@@ -71,7 +72,7 @@ function modelsOf({ vendors }: Answers, count: number): string {
   const listed = vendors.filter(({ vendor }) => vendor.models === "listed").map(({ vendor }) => vendor.name);
   const known = vendors.map(({ vendor }) => vendor.name).filter((name) => !listed.includes(name));
   return [
-    ...known.length > 0 ? [`${count} models of ${known.join(", ")}`] : [],
+    ...known.length > 0 ? [`${counted(count, "model")} of ${known.join(", ")}`] : [],
     ...listed.length > 0 ? [`the models that ${listed.join(", ")} list`] : [],
   ].join(", and ");
 }

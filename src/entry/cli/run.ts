@@ -75,7 +75,7 @@ async function dispatch(args: readonly string[]): Promise<number> {
     case "config":
       if (rest[0] === "schema") return await (await import("./config_schema.ts")).configSchemaCommand(rest.slice(1));
       return rest[0] === "check"
-        ? (await import("./check.ts")).checkCommand(rest)
+        ? await (await import("./check.ts")).checkCommand(rest)
         : await (await import("./admin/config_command.ts")).configCommand(rest);
     case "backup":
       return await (await import("./store/backup.ts")).backupCommand(rest);

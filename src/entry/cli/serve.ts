@@ -20,11 +20,14 @@ export async function serve(
   const { config: path, showSecrets, isStandby, roles } = readServeOptions(args);
   const source = openThreadedConfig(path);
   // The gateway's code is loaded while the thread reads the configuration.
-  const [loaded, { runUntilSignal, startGateway }, { openProcessOutput }] = await Promise.all([
-    source.load({}),
-    import("./process/gateway_process.ts"),
-    import("./process/process_output.ts"),
-  ]);
+  const [loaded, { runUntilSignal, startGateway }, { openProcessOutput }, { warnOfFewDescriptors }] = await Promise.all(
+    [
+      source.load({}),
+      import("./process/gateway_process.ts"),
+      import("./process/process_output.ts"),
+      import("../../platform/http/listen.ts"),
+    ],
+  );
   const { config } = loaded;
   if (isStandby && storeAddressOf(config.store).engine !== "postgres") {
     throw new UsageError("switchyard serve: --standby expects a store in PostgreSQL (store: postgres://…)");
@@ -36,10 +39,11 @@ export async function serve(
   const live = { source, loaded, setLogLevel: (level: LogLevel) => void (output.log.level = level) };
   if (config.models.length === 0) {
     const reason = Object.keys(config.providers).length === 0
-      ? "no vendor key is set and the configuration has no models"
+      ? 'no vendor key is set and the configuration has no models: "switchyard init" writes a configuration'
       : "the providers have no built-in models, and the configuration has no others with a price";
     output.log.warn("catalog_empty", { reason });
   }
+  await warnOfFewDescriptors(output.log);
   const { promise: lost, resolve: onLost } = Promise.withResolvers<void>();
   const sharing = { isStandby, onLost };
   const start = async () => {

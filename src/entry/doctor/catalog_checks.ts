@@ -1,3 +1,4 @@
+import { counted } from "../../platform/lib/text/counted.ts";
 import { builtInFields, builtInModelAt } from "../../vendors/catalog/built_in.ts";
 import { createCatalog } from "../../vendors/catalog/catalog.ts";
 import type { Model } from "../../vendors/catalog/model.ts";
@@ -28,7 +29,9 @@ export function checkListedModels(models: readonly Model[], listed: ListedNames)
       }).map(({ provider, model }) => `${id} (${model} at ${provider})`)
     );
   if (listed.size === 0) return ok("models", "no provider has a list of models to compare with");
-  if (missing.length === 0) return ok("models", `the lists of ${listed.size} providers have all models`);
+  if (missing.length === 0) {
+    return ok("models", `${counted(listed.size, "provider")} ${listed.size === 1 ? "lists" : "list"} all models`);
+  }
   return warning(
     "models",
     `vendors no longer list ${enumerated(missing)}`,

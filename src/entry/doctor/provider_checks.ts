@@ -1,3 +1,4 @@
+import { counted } from "../../platform/lib/text/counted.ts";
 import type { ProviderCheck, ProviderFault } from "../../vendors/upstreams/opening/provider_check.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
@@ -12,7 +13,7 @@ const PASSING: ReadonlySet<ProviderFault["kind"]> = new Set(["rate_limited", "un
 export function providerFinding(id: string, { fault, models }: ProviderCheck): Finding {
   const check = `provider ${id}`;
   if (fault === null) {
-    const listed = models === null ? "" : `, and lists ${models.length} models`;
+    const listed = models === null ? "" : `, and lists ${counted(models.length, "model")}`;
     return ok(check, `the vendor accepts the credential${listed}`);
   }
   if (fault.kind === "untestable") {

@@ -35,6 +35,7 @@ const ENDPOINT_EXPECTATION = `one of ${ENDPOINT_NAMES.join(", ")}`;
 const INSTANT_EXPECTATION = 'a time, such as "2027-01-31", "2027-01-31T12:00:00Z" or whole Unix seconds';
 const CAPTURE_EXPECTATION = "one of none, errors, all";
 const PROMPT_CACHING_EXPECTATION = "one of auto, off";
+const WEBHOOK_FORMAT_EXPECTATION = "one of service, openai";
 const NAME_EXPECTATION = `1 to ${MAX_NAME_CHARACTERS} characters on one line`;
 const METADATA_EXPECTATION = `at most ${MAX_METADATA_ENTRIES} short texts by name, such as {"team": "search"}`;
 const METADATA_KEY_EXPECTATION = "a name of 1 to 64 letters, digits and . _ -";
@@ -111,7 +112,7 @@ export const PROMPT_CACHING_FIELD: z.ZodType<PromptCachingSetting> = z.enum(
 /** The schema of `webhook_format` of an account. */
 export const WEBHOOK_FORMAT_FIELD: z.ZodType<WebhookFormat> = z.enum(
   ["service", "openai"],
-  'expected "service" or "openai"',
+  WEBHOOK_FORMAT_EXPECTATION,
 );
 
 /** The schema of the name of a key or an account. */

@@ -16,8 +16,6 @@ export interface ListenOptions {
   readonly clock?: Clock;
   /** Whether other threads accept connections at the same address. Default: false. */
   readonly reusePort?: boolean;
-  /** Whether to warn of a low limit of open files, once for a process. Default: true. */
-  readonly checksDescriptors?: boolean;
   /** Replaced in tests. Default `Deno.serve`. */
   readonly serve?: Serve;
 }
@@ -66,10 +64,12 @@ const CUT_OFF_MS = 1000;
  *
  * @throws {Deno.errors.AddrInUse} If another process uses the port; other errors of `Deno.serve` likewise.
  */
-export async function listen(options: ListenOptions): Promise<Listening> {
-  const { log, clock = systemClock, checksDescriptors = true, handler, host, port: wanted, reusePort = false } =
-    options;
-  if (checksDescriptors) await warnOfFewDescriptors(log);
+export function listen(options: ListenOptions): Promise<Listening> {
+  return Promise.try(startListening, options);
+}
+
+function startListening(options: ListenOptions): Listening {
+  const { log, clock = systemClock, handler, host, port: wanted, reusePort = false } = options;
   openSignalPipe();
   // Another process of this user could share the address too, so it must be free.
   if (CAN_RENEW && !reusePort && wanted !== 0) Deno.listen({ hostname: host, port: wanted }).close();
@@ -193,8 +193,11 @@ function openSignalPipe(): void {
 /** The limit of open files below which the start warns. */
 export const ENOUGH_DESCRIPTORS = 65_536;
 
-/** Each connection needs a descriptor. A common default of 1,024 is soon exhausted by idle connections. */
-async function warnOfFewDescriptors(log: Log): Promise<void> {
+/**
+ * Warns of a low limit of open files. Each connection needs a descriptor, and a common default of 1,024 is soon
+ * exhausted by idle connections.
+ */
+export async function warnOfFewDescriptors(log: Log): Promise<void> {
   const limit = await descriptorLimit();
   if (limit === null || limit >= ENOUGH_DESCRIPTORS) return;
   log.warn("listen.few_descriptors", {

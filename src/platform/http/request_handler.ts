@@ -342,9 +342,23 @@ function methodRefusal(ofPath: readonly string[]): GatewayError {
 function addFailureHeaders(headers: Headers, { details, status }: GatewayError): void {
   if (details.allow !== undefined) headers.set("allow", details.allow.join(", "));
   if (details.retryAfterSeconds !== undefined) headers.set("retry-after", String(details.retryAfterSeconds));
+  if (isPointless(details, status)) headers.set("x-should-retry", "false");
   if (details.provider !== undefined) headers.set("x-service-provider", details.provider);
   if (details.closeConnection || status === 414) headers.set("connection", "close");
 }
+
+/**
+ * Whether clients would retry a failure in vain. Those of OpenAI and Anthropic retry 408, 409, 429 and 5xx after half a
+ * second where they are not told otherwise, also when `Retry-After` is longer than a minute. Source: openai 3.57.0 and
+ * anthropic 2.14.0 (Python), `_should_retry`.
+ */
+function isPointless({ isFinal, retryAfterSeconds = 0 }: GatewayError["details"], status: number): boolean {
+  const isRetried = status === 408 || status === 409 || status === 429 || status >= 500;
+  return isRetried && (isFinal === true || retryAfterSeconds > MAX_CLIENT_WAIT_SECONDS);
+}
+
+/** The longest `Retry-After` that clients wait for. */
+const MAX_CLIENT_WAIT_SECONDS = 60;
 
 /** The connection would keep an unread body, which costs the time of several requests. */
 function discardBody(request: Request): void {

@@ -1,12 +1,13 @@
 import { BATCH_LIMITS, isEnded, shownBatchId } from "../../services/batches/records/batch.ts";
 import type { Batches } from "../../services/batches/batches.ts";
-import { nestedLines } from "../../services/batches/lines/inline_lines.ts";
+import { inlineLines } from "../../services/batches/lines/inline_lines.ts";
 import type { NewBatch } from "../../services/batches/new_batch.ts";
 import type { Authenticate } from "../../money/billing/authenticate.ts";
 import type { Endpoint } from "../../platform/endpoints/endpoint.ts";
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
 import type { BodyLimits } from "../../platform/http/bodies/body.ts";
-import { type JsonBody, readJsonObject } from "../../platform/http/bodies/json_body.ts";
+import { type ListBody, readListBody } from "../../platform/http/bodies/list_body.ts";
+import type { MediaBodyThread } from "../../platform/http/bodies/media_body.ts";
 import { isDryRun } from "../../platform/http/request/dry_run.ts";
 import { type Inbound, pathParam, type Route } from "../../platform/http/request/inbound.ts";
 import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
@@ -17,16 +18,19 @@ import { batchTrialResponse } from "../batch_trial_response.ts";
 import { routesAt } from "../route_at.ts";
 import { contentBatchResponse, writeContentBatch } from "./batch_operation.ts";
 import { readPageQuery } from "./cached_contents.ts";
-import { memberIn, objectIn, spelledIn, textIn } from "./spelling.ts";
+import { memberIn, objectIn, textIn } from "./spelling.ts";
 
 /** The dependencies of the endpoints of batches of the content protocol. */
 export interface ContentBatchParts {
   readonly batches: Batches;
   readonly authenticate: Authenticate;
   readonly bodyLimits: BodyLimits;
+  readonly bodyThread: MediaBodyThread;
 }
 
 const PROTOCOL = "content";
+/** Where the requests of a create are, if no file has them. */
+const LISTS = ["inputConfig", "input_config"].map((name) => ["batch", name, "requests", "requests"]);
 const PAGE_SIZES = { usual: 20, max: 100 };
 const MAX_DISPLAY_NAME_CHARACTERS = 512;
 
@@ -47,12 +51,14 @@ export function contentBatchRoutes(parts: ContentBatchParts): Route[] {
 
 /** @param row The endpoint of the lines. */
 async function create(inbound: Inbound, row: Endpoint, parts: ContentBatchParts): Promise<Response> {
-  const { batches, authenticate, bodyLimits } = parts;
+  const { batches, authenticate, bodyLimits, bodyThread } = parts;
   const credential = await authenticate(inbound);
+  const { accountId } = credential;
   // A key needs the permission of the endpoint of the lines, too.
   if (credential.limits !== null) checkAccess(credential.limits, row, inbound.remote);
+  const sent = await readListBody(inbound, { limits: bodyLimits, lists: LISTS, thread: bodyThread, accountId });
   const batch = {
-    ...newBatchOf(await readJsonObject(inbound, bodyLimits)),
+    ...newBatchOf(sent),
     endpoint: row.path,
     model: bareModelName(pathParam(inbound.params, "model")),
   };
@@ -61,9 +67,8 @@ async function create(inbound: Inbound, row: Endpoint, parts: ContentBatchParts)
   return Response.json(writeContentBatch(await batches.create(batch, credential)));
 }
 
-function newBatchOf(json: JsonBody): Omit<NewBatch, "endpoint"> {
-  const { outline } = json;
-  const asked = objectIn(outline, "batch") ?? {};
+function newBatchOf(sent: ListBody): Omit<NewBatch, "endpoint"> {
+  const asked = objectIn(sent.body, "batch") ?? {};
   const displayName = textIn(asked, "displayName", "batch.");
   if (displayName !== undefined && displayName.length > MAX_DISPLAY_NAME_CHARACTERS) {
     throw invalidField("batch.displayName", `expected at most ${MAX_DISPLAY_NAME_CHARACTERS} characters`);
@@ -71,7 +76,7 @@ function newBatchOf(json: JsonBody): Omit<NewBatch, "endpoint"> {
   return {
     protocol: PROTOCOL,
     ...displayName !== undefined && { displayName },
-    ...inputOf(json),
+    ...inputOf(sent),
     completionWindow: "24h",
     metadata: null,
     callbackUrl: callbackIn(objectIn(asked, "webhookConfig", "batch.")),
@@ -80,8 +85,8 @@ function newBatchOf(json: JsonBody): Omit<NewBatch, "endpoint"> {
 }
 
 /** The file of the lines, or the requests of the create. */
-function inputOf(json: JsonBody): Pick<NewBatch, "inputFileId" | "lines" | "lineBytes"> {
-  const batch = objectIn(json.outline, "batch") ?? {};
+function inputOf({ body, list }: ListBody): Pick<NewBatch, "inputFileId" | "lines" | "lineBytes"> {
+  const batch = objectIn(body, "batch") ?? {};
   const input = objectIn(batch, "inputConfig", "batch.") ?? {};
   const path = "batch.inputConfig.";
   const fileName = textIn(input, "fileName", path);
@@ -92,11 +97,10 @@ function inputOf(json: JsonBody): Pick<NewBatch, "inputFileId" | "lines" | "line
   // The name of no file is that of one that does not exist.
   if (fileName !== undefined) return { inputFileId: storedFileId(fileName, PROTOCOL) ?? "", lines: null };
   const { inlineRequests: max } = BATCH_LIMITS;
-  if (!Array.isArray(requests) || requests.length === 0 || requests.length > max) {
+  if (!Array.isArray(requests) || list === null || list.length === 0 || list.length > max) {
     throw invalidField(`${path}requests.requests`, `expected 1 to ${max} requests`);
   }
-  const names = ["batch", spelledIn(batch, "inputConfig"), "requests", "requests"];
-  return { inputFileId: null, lines: nestedLines(json, names), lineBytes: json.bytes.length };
+  return { inputFileId: null, lines: inlineLines(list, null), lineBytes: list.bytes.length };
 }
 
 function callbackIn(webhook: Readonly<Record<string, unknown>> | undefined): string | null {

@@ -56,7 +56,7 @@ function embed({ read, frame, end }: EmbedStyle, parts: WholeCallParts): Handler
     if (isTrial) return await dryRunWhole(call, caller, calls);
     const { result: { vectors, tokens }, ...served } = await runWholeCall(call, caller, calls);
     const usage = JSON.stringify({ usageMetadata: { promptTokenCount: tokens } }).slice(1);
-    const written = framedVectors(vectors, { ...frame, closing: `${end},${usage}` });
+    const written = await framedVectors(vectors, { ...frame, closing: `${end},${usage}` });
     return servedResponse(caller, { ...served, body: written, contentType: "application/json" });
   };
 }

@@ -10,9 +10,9 @@ import {
   writeTopProvider,
 } from "../../vendors/catalog/written.ts";
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
-import type { Route } from "../../platform/http/request/inbound.ts";
+import { type Handler, pathParam, type Route } from "../../platform/http/request/inbound.ts";
 import { elementAt } from "../../platform/lib/collections/element_at.ts";
-import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
+import { GatewayError, invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import { routesAt } from "../route_at.ts";
 
 const MAX_PAGE_SIZE = 1000;
@@ -29,7 +29,28 @@ export function contentModelRoutes(
     writePage: writeContentPage,
   } as const;
   const { list, one } = catalogHandlers(catalog, style, catalogFor);
-  return [...routesAt(ENDPOINTS.listContentModels, list), ...routesAt(ENDPOINTS.readContentModels, one)];
+  return [...routesAt(ENDPOINTS.listContentModels, list), ...routesAt(ENDPOINTS.readContentModels, withVerbs(one))];
+}
+
+/** The verbs of this protocol, such as `generateContent`. */
+const VERBS = new Set(Object.values(ENDPOINTS).map(({ path }) => /:model\*:(\w+)$/.exec(path)?.[1]));
+
+/** An address with a verb looks like that of a model, whose name may contain a colon. It is called with `POST`. */
+function withVerbs(one: Handler): Handler {
+  return async (inbound) => {
+    try {
+      return await one(inbound);
+    } catch (error) {
+      const verb = /:(\w+)$/.exec(pathParam(inbound.params, "model"))?.[1];
+      if (verb === undefined || !VERBS.has(verb) || !isUnknownModel(error)) throw error;
+      const allow = ["POST"];
+      throw new GatewayError("method_not_allowed", "Cannot serve this method here: expected POST, got GET", { allow });
+    }
+  };
+}
+
+function isUnknownModel(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === "model_not_found";
 }
 
 /**

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../platform/lib/json/json_object.ts";
  * The name of a member in the caller's spelling. Protobuf's JSON mapping accepts `camelCase` and `snake_case`, and
  * clients and samples of the vendor send both.
  */
-export function spelledIn(object: JsonObject, name: string): string {
+function spelledIn(object: JsonObject, name: string): string {
   const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return object[name] === undefined && object[snake] !== undefined ? snake : name;
 }

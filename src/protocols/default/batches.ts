@@ -12,7 +12,8 @@ import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.
 import type { BodyLimits } from "../../platform/http/bodies/body.ts";
 import { isDryRun } from "../../platform/http/request/dry_run.ts";
 import { type Inbound, limitIn, pathParam, readListQuery, type Route } from "../../platform/http/request/inbound.ts";
-import { type JsonBody, readJsonObject } from "../../platform/http/bodies/json_body.ts";
+import { type ListBody, readListBody } from "../../platform/http/bodies/list_body.ts";
+import type { MediaBodyThread } from "../../platform/http/bodies/media_body.ts";
 import { secondsOf } from "../../platform/lib/basics/clock.ts";
 import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import { checkAccess } from "../../money/limits/permission.ts";
@@ -29,8 +30,11 @@ export interface BatchRouteParts {
   readonly batches: Batches;
   readonly authenticate: Authenticate;
   readonly bodyLimits: BodyLimits;
+  readonly bodyThread: MediaBodyThread;
 }
 
+/** Where the requests of a create are, if no file has them. */
+const LISTS = [["requests"]];
 const PAGE_SIZES = { usual: 20, max: 100 };
 
 /** `POST /v1/batches`, `GET /v1/batches`, and `GET` and `/cancel` of one batch. */
@@ -82,11 +86,12 @@ export function writeBatch(batch: BatchRecord): Record<string, unknown> {
 }
 
 async function create(inbound: Inbound, parts: BatchRouteParts): Promise<Response> {
-  const { batches, authenticate, bodyLimits } = parts;
+  const { batches, authenticate, bodyLimits, bodyThread } = parts;
   const credential = await authenticate(inbound);
-  const json = await readJsonObject(inbound, bodyLimits);
+  const { accountId } = credential;
+  const sent = await readListBody(inbound, { limits: bodyLimits, lists: LISTS, thread: bodyThread, accountId });
   const client = dialectNameOf(inbound.request.headers);
-  const batch = { ...newBatchOf(json), ...client !== undefined && { client } };
+  const batch = { ...newBatchOf(sent), ...client !== undefined && { client } };
   // A key needs the permission of the endpoint of the lines, too.
   const row = LINE_ENDPOINTS.get(batch.endpoint);
   if (credential.limits !== null && row !== undefined) checkAccess(credential.limits, row, inbound.remote);
@@ -96,8 +101,7 @@ async function create(inbound: Inbound, parts: BatchRouteParts): Promise<Respons
   return Response.json(writeBatch(created), { status: batch.inputFileId === null ? 202 : 200 });
 }
 
-function newBatchOf(json: JsonBody): NewBatch {
-  const { body } = json;
+function newBatchOf({ body, list }: ListBody): NewBatch {
   const { input_file_id: inputFileId, requests, callback_url: callbackUrl = null } = body;
   const { endpoint } = body;
   if (typeof endpoint !== "string" || !LINE_ENDPOINTS.has(endpoint)) {
@@ -117,15 +121,15 @@ function newBatchOf(json: JsonBody): NewBatch {
     throw invalidField("callback_url", "expected an address");
   }
   const { inlineRequests: max } = BATCH_LIMITS;
-  if (requests !== undefined && (!Array.isArray(requests) || requests.length === 0 || requests.length > max)) {
+  if (requests !== undefined && (list === null || list.length === 0 || list.length > max)) {
     throw invalidField("requests", `expected 1 to ${max} requests`);
   }
   if (body.model !== undefined && typeof body.model !== "string") throw invalidField("model", "expected a name");
   return {
     endpoint,
     inputFileId: inputFileId ?? null,
-    lines: requests === undefined ? null : inlineLines(json, body.model ?? null),
-    lineBytes: json.bytes.length,
+    lines: list === null ? null : inlineLines(list, body.model ?? null),
+    ...list !== null && { lineBytes: list.bytes.length },
     completionWindow: window,
     metadata: readMetadata(body.metadata),
     callbackUrl,

@@ -27,13 +27,13 @@ function embeddings({ calls, catalog, authenticate, bodyLimits }: WholeCallParts
     const call = embeddingCall(request, calls);
     if (isTrial) return await dryRunWhole(call, caller, calls);
     const { result, ...served } = await runWholeCall(call, caller, calls);
-    const written = writeEmbeddings(result, request.modelName);
+    const written = await writeEmbeddings(result, request.modelName);
     return servedResponse(caller, { ...served, body: written, contentType: "application/json" });
   };
 }
 
 /** Source: OpenAI API reference, "Create embeddings"; docs/api/embeddings.md#response. */
-function writeEmbeddings({ vectors, tokens }: MadeEmbeddings, modelName: string): Uint8Array<ArrayBuffer> {
+function writeEmbeddings({ vectors, tokens }: MadeEmbeddings, modelName: string): Promise<Uint8Array<ArrayBuffer>> {
   const rest = { model: modelName, usage: { prompt_tokens: tokens, total_tokens: tokens } };
   return framedVectors(vectors, {
     opening: '{"object":"list","data":[',

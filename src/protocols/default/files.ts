@@ -1,6 +1,7 @@
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
 import { isValidSignature, type SigningKeys } from "../../platform/files/signed_url.ts";
 import { type FileStore, FilesUnavailableError, isFileName, type StoredFile } from "../../platform/files/files.ts";
+import { hasTag } from "../../platform/http/request/headers.ts";
 import { type Inbound, pathParam, type Route } from "../../platform/http/request/inbound.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import type { Log } from "../../platform/lib/basics/log.ts";
@@ -103,7 +104,7 @@ function forbidden(): GatewayError {
 /** The whole file or one range of it. Source: RFC 9110, 13.2.2 (order of conditions) and 14. */
 function answerWith(file: StoredFile, asked: Headers): Response {
   const headers = headersOf(file);
-  if (matches(asked.get("if-none-match"), file.etag)) {
+  if (hasTag(asked.get("if-none-match"), file.etag)) {
     headers.delete("content-length");
     return new Response(null, { status: 304, headers });
   }
@@ -137,11 +138,6 @@ function contentHeadersOf(name: string, mediaType: string): Record<string, strin
     "x-content-type-options": "nosniff",
     "content-security-policy": "sandbox",
   };
-}
-
-function matches(field: string | null, etag: string): boolean {
-  if (field === null) return false;
-  return field.trim() === "*" || field.split(",").some((each) => each.trim().replace(/^W\//, "") === etag);
 }
 
 /**

@@ -79,6 +79,8 @@ export interface ApiSecurityScheme {
 /** The description of the interface, an OpenAPI document of version 3.1. */
 export interface ApiDescription {
   readonly info: { readonly description: string };
+  /** The address of the gateway. */
+  readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly "x-tagGroups": readonly { readonly name: string; readonly tags: readonly string[] }[];
   readonly paths: Readonly<Record<string, ApiPath>>;

@@ -1,7 +1,7 @@
 import { type PreparedResponse, preparedResponse } from "../../vendors/catalog/listing.ts";
 import type { Handler, Inbound } from "../../platform/http/request/inbound.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import { readDescription } from "./api_description.ts";
+import { type ApiDescription, readDescription } from "./api_description.ts";
 import { navigationOf, renderPage } from "./page.ts";
 import { REFERENCE_PATH, renderReference } from "./reference/page.ts";
 import { STYLE } from "./style.ts";
@@ -26,7 +26,7 @@ export interface DocumentationHandlers {
  * @param baseUrl Gives the gateway's own address without a final slash.
  */
 export function documentationHandlers(baseUrl: () => string): DocumentationHandlers {
-  const page = pageReader();
+  const page = pageReader(baseUrl);
   return {
     describe: descriptionReader(baseUrl),
     firstPage: () => page(FIRST_PAGE),
@@ -34,16 +34,16 @@ export function documentationHandlers(baseUrl: () => string): DocumentationHandl
   };
 }
 
-/** Reads pages by their names; each is rendered once. */
-function pageReader(): (name: string) => Promise<Response> {
+/** Reads pages by their names; each is rendered once for an address, as commands of the reference begin with it. */
+function pageReader(baseUrl: () => string): (name: string) => Promise<Response> {
   let texts: Promise<PageTexts> | null = null;
-  const rendered = new Map<string, string>();
+  let rendered = { url: "", pages: new Map<string, string>() };
   const render = async (name: string, all: PageTexts): Promise<string | null> => {
     if (name !== REFERENCE_PATH && !name.startsWith(`${REFERENCE_PATH}/`)) {
       return all.has(name) ? renderPage(name, all) : null;
     }
     const tag = name.slice(REFERENCE_PATH.length + 1);
-    return renderReference(tag, await readDescription(), navigationOf(name, all));
+    return renderReference(tag, withAddress(await readDescription(), baseUrl()), navigationOf(name, all));
   };
   return async (name) => {
     texts ??= readPageTexts();
@@ -51,9 +51,12 @@ function pageReader(): (name: string) => Promise<Response> {
       texts = null;
       throw error;
     });
-    const html = rendered.get(name) ?? await render(name, all);
+    const url = baseUrl();
+    if (rendered.url !== url) rendered = { url, pages: new Map() };
+    const { pages } = rendered;
+    const html = pages.get(name) ?? await render(name, all);
     if (html === null) throw new GatewayError("not_found", "Cannot find this page: /docs lists all of them");
-    rendered.set(name, html);
+    pages.set(name, html);
     return respond(html, "text/html; charset=utf-8");
   };
 }
@@ -64,11 +67,14 @@ function descriptionReader(baseUrl: () => string): (inbound: Inbound) => Promise
   return async (inbound) => {
     const url = baseUrl();
     if (made?.url !== url) {
-      const description = await readDescription();
-      made = { url, answer: preparedResponse({ ...description, servers: [{ url }] }, "public, no-cache") };
+      made = { url, answer: preparedResponse(withAddress(await readDescription(), url), "public, no-cache") };
     }
     return await made.answer(inbound);
   };
+}
+
+function withAddress(description: ApiDescription, url: string): ApiDescription {
+  return { ...description, servers: [{ url }] };
 }
 
 function respond(body: string, mediaType: string): Response {

@@ -7,7 +7,9 @@ import type { Authenticate } from "../../money/billing/authenticate.ts";
 import { addressOf } from "../../platform/endpoints/endpoint.ts";
 import { CALLER_ENDPOINTS as ENDPOINTS } from "../../platform/endpoints/callers.ts";
 import type { BodyLimits } from "../../platform/http/bodies/body.ts";
-import { type JsonBody, readJsonObject } from "../../platform/http/bodies/json_body.ts";
+import { readListBody } from "../../platform/http/bodies/list_body.ts";
+import type { MediaBodyThread } from "../../platform/http/bodies/media_body.ts";
+import type { SentList } from "../../platform/http/bodies/sent_list.ts";
 import { checkMessageVersion } from "../../platform/http/request/credentials.ts";
 import { isDryRun } from "../../platform/http/request/dry_run.ts";
 import { type Inbound, limitIn, pathParam, readListQuery, type Route } from "../../platform/http/request/inbound.ts";
@@ -23,12 +25,14 @@ export interface MessageBatchParts {
   readonly batches: Batches;
   readonly authenticate: Authenticate;
   readonly bodyLimits: BodyLimits;
+  readonly bodyThread: MediaBodyThread;
   /** Gives the gateway's own address without a final slash. */
   readonly baseUrl: () => string;
 }
 
 const PROTOCOL = "message";
 const PAGE_SIZES = { usual: 20, max: 1_000 };
+const LISTS = [["requests"]];
 const LIST_PARAMETERS: readonly string[] = ["after_id", "before_id", "limit"];
 
 /**
@@ -82,22 +86,27 @@ function timeOf(ms: number | null): string | null {
 }
 
 async function create(inbound: Inbound, parts: MessageBatchParts): Promise<Response> {
-  const { batches, authenticate, bodyLimits, baseUrl } = parts;
+  const { batches, authenticate, bodyLimits, bodyThread, baseUrl } = parts;
   const credential = await authenticate(inbound);
   const { headers } = inbound.request;
   checkMessageVersion(headers);
   // A key needs the permission of the endpoint of the lines, too.
   if (credential.limits !== null) checkAccess(credential.limits, ENDPOINTS.createMessage, inbound.remote);
-  const batch = newBatchOf(await readJsonObject(inbound, bodyLimits), headers.get("anthropic-beta"));
+  const { list } = await readListBody(inbound, {
+    limits: bodyLimits,
+    lists: LISTS,
+    thread: bodyThread,
+    accountId: credential.accountId,
+  });
+  const batch = newBatchOf(list, headers.get("anthropic-beta"));
   if (isDryRun(headers)) return batchTrialResponse(await batches.dryRun(batch, credential));
   inbound.record.kind = "batch";
   return Response.json(writeMessageBatch(await batches.create(batch, credential), baseUrl()));
 }
 
-function newBatchOf(json: JsonBody, betas: string | null): NewBatch {
-  const { requests } = json.outline;
+function newBatchOf(requests: SentList | null, betas: string | null): NewBatch {
   const { lines: max } = BATCH_LIMITS;
-  if (!Array.isArray(requests) || requests.length === 0 || requests.length > max) {
+  if (requests === null || requests.length === 0 || requests.length > max) {
     throw invalidField("requests", `expected 1 to ${max} requests`);
   }
   return {
@@ -105,8 +114,8 @@ function newBatchOf(json: JsonBody, betas: string | null): NewBatch {
     ...betas !== null && { betas },
     endpoint: ENDPOINTS.createMessage.path,
     inputFileId: null,
-    lines: inlineLines(json, null),
-    lineBytes: json.bytes.length,
+    lines: inlineLines(requests, null),
+    lineBytes: requests.bytes.length,
     completionWindow: "24h",
     metadata: null,
     callbackUrl: null,

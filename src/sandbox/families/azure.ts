@@ -1,4 +1,4 @@
-import { isObject, parsedOrNull } from "../../conversation/neutral/wire_value.ts";
+import { isObject, objectOf, objectsOf, parsedOrNull } from "../../conversation/neutral/wire_value.ts";
 import type { MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
 import { type Call, isMissingModel, isRejectedKey, jsonResponse, type VendorApi } from "../call.ts";
 import { SimulatedError } from "../simulated_error.ts";
@@ -16,6 +16,7 @@ export const azure: VendorApi = {
   prefix: "/azure",
   handle(call) {
     const authorized = { ...call, headers: authorizedHeaders(call) };
+    if (call.path.endsWith("/chat/completions")) checkParts(call.text);
     if (call.path.startsWith("/openai/v1/")) {
       return openai.handle({ ...authorized, path: call.path.slice("/openai".length) });
     }
@@ -32,6 +33,15 @@ export const azure: VendorApi = {
     return jsonResponse({ error: { code: failure.details.code, message: failure.message } }, {}, failure.status);
   },
 };
+
+/** Source: pydantic/pydantic-ai, provider of Azure: chat completions has no documents. */
+function checkParts(text: string): void {
+  const messages = objectsOf(objectOf(parsedOrNull(text))?.messages);
+  if (!messages.some(({ content }) => objectsOf(content).some(({ type }) => type === "file"))) return;
+  throw new SimulatedError(400, "Invalid Value: 'file'. This model does not support file content types.", {
+    param: "messages",
+  });
+}
 
 function authorizedHeaders({ headers }: Call): Headers {
   const key = headers.get("api-key") ?? /^Bearer (\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];

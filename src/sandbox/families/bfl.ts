@@ -14,7 +14,7 @@ import { SimulatedError } from "../simulated_error.ts";
 import { type ImageJobShape, simulatedImageOf } from "./picture_jobs.ts";
 import { creationResponse, progressOf, stateOf, type VideoJob, videoJobsByVendors } from "./video_jobs.ts";
 
-const jobsOf = videoJobsByVendors();
+const jobsOf = videoJobsByVendors("bfl");
 
 const FIELDS =
   /^(prompt|seed|width|height|aspect_ratio|output_format|safety_tolerance|(input_image|image_prompt)(_[2-8])?)$/;

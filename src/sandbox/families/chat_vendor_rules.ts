@@ -73,8 +73,50 @@ export function checkZai(body: JsonObject, model: string): void {
   }
 }
 
+/** Source: Groq documentation, "OpenAI Compatibility". */
+const GROQ_REFUSED = ["logprobs", "top_logprobs", "logit_bias", "thinking", "reasoning", "usage", "prompt_cache_key"];
+/** Source: groq 1.7.0 (Python), the types of messages. */
+const GROQ_MESSAGES: Readonly<Record<string, readonly string[]>> = {
+  system: ["role", "content"],
+  user: ["role", "content"],
+  assistant: ["role", "content", "reasoning", "tool_calls", "function_call"],
+  tool: ["role", "content", "tool_call_id"],
+  function: ["role", "content", "name"],
+};
+const GROQ_PARTS: Readonly<Record<string, readonly string[]>> = {
+  text: ["type", "text"],
+  image_url: ["type", "image_url"],
+};
+
+/** Source: the vendor's error messages (agentjido/req_llm#772, karthink/gptel#774). */
+function checkGroqMessages(messages: readonly JsonObject[]): void {
+  messages.forEach((message, index) => {
+    const path = `messages.${index}`;
+    const known = GROQ_MESSAGES[String(message.role)];
+    if (known === undefined) throw invalid(`'${path}' : discriminator property 'role' has invalid value`);
+    const other = Object.keys(message).find((name) => !known.includes(name));
+    if (other !== undefined) throw unsupportedAtGroq(message, path, other);
+    objectsOf(message.content).forEach((part, at) => {
+      const ofPart = GROQ_PARTS[String(part.type)] ?? [];
+      const inPart = Object.keys(part).find((name) => !ofPart.includes(name));
+      if (inPart !== undefined) throw unsupportedAtGroq(message, `${path}.content.${at}`, inPart);
+    });
+  });
+}
+
+function unsupportedAtGroq({ role }: JsonObject, path: string, name: string): SimulatedError {
+  const [list, index] = path.split(".");
+  return invalid(
+    `'${list}.${index}' : for 'role:${role}' the following must be satisfied[('${path}' : property '${name}' is ` +
+      "unsupported)]",
+  );
+}
+
 /** Source: Groq API reference, "reasoning_effort". */
 export function checkGroq(body: JsonObject, model: string): void {
+  const unknown = GROQ_REFUSED.find((name) => !isAbsent(body[name]));
+  if (unknown !== undefined) throw invalid(`property '${unknown}' is unsupported`);
+  checkGroqMessages(objectsOf(body.messages));
   const efforts = /gpt-oss/.test(model) ? ["low", "medium", "high"] : /qwen3/.test(model) ? ["none", "default"] : null;
   const { reasoning_effort: effort } = body;
   if (efforts === null || isAbsent(effort) || efforts.includes(String(effort))) return;

@@ -16,7 +16,7 @@ import { SimulatedError } from "../simulated_error.ts";
 import { type ImageJobShape, simulatedImageOf } from "./picture_jobs.ts";
 import { creationResponse, stateOf, type VideoJob, videoJobsByVendors, videoOf } from "./video_jobs.ts";
 
-const jobsOf = videoJobsByVendors();
+const jobsOf = videoJobsByVendors("fal");
 
 const DEFAULT_SHAPE = { width: 1_024, height: 768 };
 const MAX_SIDE = 4_096;

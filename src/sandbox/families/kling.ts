@@ -20,7 +20,7 @@ import {
   type VideoJobState,
 } from "./video_jobs.ts";
 
-const jobsOf = videoJobsByVendors();
+const jobsOf = videoJobsByVendors("kling");
 
 const KINDS = ["text2video", "image2video", "multi-image2video", "omni-video"];
 const MODES = ["std", "pro", "4k"];

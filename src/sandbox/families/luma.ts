@@ -11,7 +11,7 @@ import {
   type VideoJobState,
 } from "./video_jobs.ts";
 
-const jobsOf = videoJobsByVendors();
+const jobsOf = videoJobsByVendors("luma");
 
 const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"];
 const RESOLUTIONS = ["360p", "540p", "720p", "1080p"];

@@ -12,7 +12,7 @@ import {
   type VideoJobState,
 } from "./video_jobs.ts";
 
-const jobsOf = videoJobsByVendors();
+const jobsOf = videoJobsByVendors("pika");
 
 const RESOLUTIONS = ["720p", "1080p"];
 /** What a second costs, in millionths of a dollar. */

@@ -17,7 +17,7 @@ import {
   videoOf,
 } from "./video_jobs.ts";
 
-const jobsOf = videoJobsByVendors();
+const jobsOf = videoJobsByVendors("replicate");
 /** Each sandbox's uploads by name. */
 const UPLOADS = new WeakMap<SimulatedVendors, Map<string, Blob>>();
 

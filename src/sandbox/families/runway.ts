@@ -12,7 +12,7 @@ import {
   type VideoJobState,
 } from "./video_jobs.ts";
 
-const jobsOf = videoJobsByVendors();
+const jobsOf = videoJobsByVendors("runway");
 
 const VERSION = "2024-11-06";
 /**

@@ -16,7 +16,7 @@ import { listIn } from "./google/google_fields.ts";
 import { SAMPLE_VIDEO } from "./sample_video.ts";
 import { creationResponse, stateOf, type VideoJob, videoJobsByVendors } from "./video_jobs.ts";
 
-const jobsOf = videoJobsByVendors();
+const jobsOf = videoJobsByVendors("vertex");
 
 const METHOD =
   /^\/v1\/(projects\/[^/]+\/locations\/[^/]+\/publishers\/google\/models\/([^/:]+)):(predictLongRunning|fetchPredictOperation)$/;

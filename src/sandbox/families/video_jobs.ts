@@ -1,9 +1,11 @@
+import { isObject } from "../../conversation/neutral/wire_value.ts";
 import { sleep } from "../../platform/lib/basics/clock.ts";
 import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import { outputStream } from "../../platform/lib/streams/output_stream.ts";
 import type { Call } from "../call.ts";
 import type { SimulatedError } from "../simulated_error.ts";
 import type { SimulatedVendors } from "../simulated_vendors.ts";
+import { KeptJobs } from "./kept_jobs.ts";
 import { SAMPLE_FRAME, SAMPLE_VIDEO } from "./sample_video.ts";
 import { readVideoDirectives, type VideoDirectives } from "./video_directives.ts";
 
@@ -34,8 +36,13 @@ export interface CreationErrors {
 
 /** The jobs of one simulated vendor, oldest first, and the number of ordered failures per prompt. */
 export class VideoJobs {
-  readonly #jobs = new Map<string, VideoJob>();
+  readonly #jobs: Map<string, VideoJob>;
   readonly #failures = new Map<string, number>();
+
+  /** @param kept Null if the jobs end with the sandbox. */
+  constructor(private readonly kept: KeptJobs<VideoJob> | null) {
+    this.#jobs = new Map(kept?.earlier.map((job) => [job.id, job]));
+  }
 
   /** Returns the job with that id, or undefined if there is none. */
   get(id: string): VideoJob | undefined {
@@ -76,6 +83,7 @@ export class VideoJobs {
     const obeyed = directives.rejects ? { ...directives, ...FORBIDDEN } : directives;
     const job = { id: order.newId(), body: order.body, directives: obeyed, createdAt, cancelledAt: null };
     this.#jobs.set(job.id, job);
+    this.kept?.add(job);
     return job;
   }
 
@@ -88,14 +96,28 @@ export class VideoJobs {
 
 const FORBIDDEN: Partial<VideoDirectives> = { queueMs: 0, runMs: 0, end: "refusal" };
 
-/** Returns a function that returns the jobs of each sandbox. Sandboxes share no jobs. */
-export function videoJobsByVendors(): (vendors: SimulatedVendors) => VideoJobs {
+/**
+ * Returns a function that returns the jobs of each sandbox. Sandboxes share no jobs, unless an earlier one kept them.
+ *
+ * @param vendor The name of their file.
+ */
+export function videoJobsByVendors(vendor: string): (vendors: SimulatedVendors) => VideoJobs {
   const all = new WeakMap<SimulatedVendors, VideoJobs>();
   return (vendors) => {
-    const jobs = all.get(vendors) ?? new VideoJobs();
+    const jobs = all.get(vendors) ?? new VideoJobs(keptJobsOf(vendor, vendors));
     all.set(vendors, jobs);
     return jobs;
   };
+}
+
+function keptJobsOf(vendor: string, { clock, jobsFolder }: SimulatedVendors): KeptJobs<VideoJob> | null {
+  if (jobsFolder === null) return null;
+  return new KeptJobs(`${jobsFolder}/${vendor}.jsonl`, { now: clock.now(), isJob });
+}
+
+function isJob(value: unknown): value is VideoJob {
+  return isObject(value) && typeof value.id === "string" && typeof value.createdAt === "number" &&
+    isObject(value.body) && isObject(value.directives) && value.cancelledAt === null;
 }
 
 /** Returns the current state of a job. */

@@ -169,7 +169,7 @@ export class Batches {
       const { status } = entry.value;
       if (status === "cancelling") return entry.value;
       if (status !== "in_progress") {
-        throw new GatewayError("conflict", `Cannot cancel the batch: it is ${status}`);
+        throw new GatewayError("conflict", `Cannot cancel the batch: it is ${status}`, { isFinal: true });
       }
       const change = { status: "cancelling", cancellingAt: store.now() } as const;
       if (!(await store.commit(null, changeBatch({}, entry, change))).ok) continue;
@@ -195,7 +195,9 @@ export class Batches {
       const entry = await this.#entry(keyId, id, protocol);
       const { status, outputFileId, errorFileId } = entry.value;
       if (!ends && !isEnded(entry.value)) {
-        throw new GatewayError("conflict", `Cannot delete the batch: it is ${status}; cancel it first`);
+        throw new GatewayError("conflict", `Cannot delete the batch: it is ${status}; cancel it first`, {
+          isFinal: true,
+        });
       }
       const deletedAt = store.now();
       const change = status === "in_progress"

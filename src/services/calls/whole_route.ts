@@ -95,7 +95,8 @@ function optionFor<U, T>(model: Model, { call, caller, parts, upstreams }: Optio
     const to = batch === undefined ? { model, candidates } : batchedAt(model, batch.pick(model, candidates), caller);
     return { ...to, bound, amount: costOf(bound.quantities, to.model.tariff) };
   }
-  throw mistake ?? new GatewayError("route_error", `Cannot route: no provider of "${model.id}" ${call.capability}`);
+  throw mistake ??
+    new GatewayError("route_error", `Cannot route: no provider of "${model.id}" ${call.capability}`, { isFinal: true });
 }
 
 /** A model with the prices of batches, at the provider that has the batch. */

@@ -6,6 +6,7 @@ import type { EmbeddingUpstream } from "../../vendors/upstreams/contract/embeddi
 import { encodedVector, type Vector } from "../../vendors/upstreams/contract/vector_list.ts";
 import type { EmbeddingRequest } from "./embedding_request.ts";
 import { embeddingBound, embeddingQuantities, measureOf } from "./measure.ts";
+import { nextTurn } from "../../platform/lib/streams/loop_turns.ts";
 
 /** Embeddings, and what is charged for them. */
 export interface MadeEmbeddings {
@@ -50,6 +51,9 @@ export function embeddingCall(
 /** A number of four bytes takes up to 24 characters, and base64 five and a third. */
 const MAX_GROWTH = 5;
 
+/** A few milliseconds of work. */
+const CONVERTED_PER_TURN_BYTES = 200_000;
+
 /** The vectors in the encoding of the response. A vector that cannot be converted is a failure of the vendor. */
 async function encoded(
   vectors: readonly Vector[],
@@ -60,10 +64,13 @@ async function encoded(
   exchange.reserve(MAX_GROWTH * vectors.reduce((sum, { bytes }) => sum + bytes.length, 0));
   const converted: Vector[] = [];
   try {
-    for (const [nth, vector] of vectors.entries()) {
+    let bytes = 0;
+    for (const vector of vectors) {
       converted.push(encodedVector(vector, replyEncoding));
-      // A conversion takes a fraction of a millisecond for each vector.
-      if (nth % 16 === 15) await new Promise((resolve) => setTimeout(resolve, 0));
+      bytes += vector.bytes.length;
+      if (bytes < CONVERTED_PER_TURN_BYTES) continue;
+      await nextTurn();
+      bytes = 0;
     }
   } catch (cause) {
     throw outbound.failure("broken", "", { accepted: "unknown", cause });

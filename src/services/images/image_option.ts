@@ -61,7 +61,7 @@ function route({ model, kind, bodyPin }: ImageRequest, { headerPin, accountId, r
   const { candidates } = routeOf(model, { accountId, headerPin, bodyPin, isAble, ...record && { record } }, parts);
   if (candidates.length > 0) return candidates;
   if (kind === "edit") throw editingUnsupported(model.id);
-  throw new GatewayError("route_error", `Cannot route: no provider of "${model.id}" makes images`);
+  throw new GatewayError("route_error", `Cannot route: no provider of "${model.id}" makes images`, { isFinal: true });
 }
 
 /** The maximum consumption at any of the candidates. */

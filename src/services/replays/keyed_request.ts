@@ -229,6 +229,6 @@ function notStored({ requestId, expiresAt }: UsedKey): GatewayError {
     "conflict",
     `Cannot repeat the reply to ${requestId} of ${at}: it was too large, had no content, or is no longer stored; ` +
       "send the request with another Idempotency-Key, which charges it again",
-    { field: "Idempotency-Key" },
+    { field: "Idempotency-Key", isFinal: true },
   );
 }

@@ -259,6 +259,7 @@ function refuseOtherOffset({ parts }: UploadRecord, offset: number | null): void
   throw new GatewayError(
     "conflict",
     `Cannot add the bytes at ${offset}: the upload has ${received} bytes; go on there`,
+    { isFinal: true },
   );
 }
 

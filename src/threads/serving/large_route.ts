@@ -4,6 +4,7 @@ import type { TextFormatName } from "../../platform/endpoints/endpoint.ts";
 import { type BodyLimits, readBody } from "../../platform/http/bodies/body.ts";
 import { changedInbound, type Inbound, type Route } from "../../platform/http/request/inbound.ts";
 import { JSON_MEMORY_FACTOR, receivedBodyOf } from "../../platform/http/bodies/json_body.ts";
+import { hasMoreValuesThan } from "../../platform/lib/json/json_values.ts";
 import type { MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
 import type { LargeRequests } from "./large_requests.ts";
 import { Late } from "../../platform/lib/process/late.ts";
@@ -24,8 +25,10 @@ function isSurelySmall(contentLength: string | null, largeBytes: number): boolea
 
 /** A body with more values is large too: the time to parse and to check them depends on their number. */
 const MAX_VALUES = 20_000;
+/** For how many values a new name counts. Tools have hundreds, which take less time to parse than to check. */
+const NEW_NAME_VALUES = 10;
 /** The values of a smaller body are not counted. */
-const MIN_COUNTED_BYTES = 128_000;
+const MIN_COUNTED_BYTES = 64_000;
 
 /** The wire formats of text requests, which are loaded by the first large request. */
 const FORMATS: Readonly<Record<TextFormatName, Late<CallerFormat>>> = {
@@ -67,6 +70,10 @@ async function answerBySize(
   inbound.record.capture?.takeRequest(body);
   if (body.length > largeBytes) return await large.handle(inbound, credential, body, await format.load());
   const received = receivedBodyOf(body);
-  if (received.scan.valueCount > MAX_VALUES) return await large.handle(inbound, credential, body, await format.load());
+  const { valueCount, memberCount } = received.scan;
+  const hasMany = valueCount > MAX_VALUES ||
+    (valueCount + memberCount * NEW_NAME_VALUES > MAX_VALUES &&
+      await hasMoreValuesThan(body, MAX_VALUES, { newName: NEW_NAME_VALUES }));
+  if (hasMany) return await large.handle(inbound, credential, body, await format.load());
   return await route.handler(changedInbound(inbound, { received }));
 }

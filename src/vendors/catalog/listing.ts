@@ -1,7 +1,9 @@
-import { eTag, ifNoneMatch } from "@std/http/etag";
+import { eTag } from "@std/http/etag";
+import { hasTag } from "../../platform/http/request/headers.ts";
 import { type Handler, type Inbound, pathParam } from "../../platform/http/request/inbound.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import { chain, type MaybePromise } from "../../platform/lib/basics/maybe_promise.ts";
+import { nextTurn } from "../../platform/lib/streams/loop_turns.ts";
 import { type Catalog, type CatalogProtocol, type DatedCatalog, providerPartOf } from "./catalog.ts";
 import { displayName, modelNotFound, nearestHint } from "./model_not_found.ts";
 import type { Model } from "./model.ts";
@@ -30,9 +32,12 @@ export type CatalogFor = (inbound: Inbound) => MaybePromise<Catalog>;
 /** The prepared responses of one revision of the catalog. */
 interface Answers {
   readonly revision: number;
-  readonly all: PreparedResponse;
-  readonly byProvider: ReadonlyMap<string, PreparedResponse>;
-  readonly single: ReadonlyMap<Model, PreparedResponse>;
+  /** Whether callers of the protocol can use a model. */
+  isReachable(model: Model): boolean;
+  all(): Promise<PreparedResponse>;
+  /** The models of a provider; null for an unknown one. */
+  ofProvider(provider: string): Promise<PreparedResponse> | null;
+  one(model: Model): PreparedResponse;
 }
 
 /** The handlers of the endpoints of one catalog. */
@@ -66,22 +71,25 @@ export function catalogHandlers(
     prepared.set(catalog, answers);
     return answers;
   };
-  const listOrModel = (inbound: Inbound, catalog: Catalog) => {
+  const listOrModel = async (inbound: Inbound, catalog: Catalog) => {
     const name = pathParam(inbound.params, "model");
-    const { byProvider, single } = answersFor(inbound, catalog);
-    const list = byProvider.get(name);
-    if (list) return list(inbound);
+    const { isReachable, ofProvider, one } = answersFor(inbound, catalog);
+    const list = await ofProvider(name);
+    if (list !== null) return await list(inbound);
     const named = catalog.named(name);
-    const found = named && single.get(named.model);
-    if (!found) throw missOf(catalog, name, (model) => single.has(model), named !== null);
-    if (!named.isAlias) return found(inbound);
+    if (named === null || !isReachable(named.model)) throw missOf(catalog, name, isReachable, named !== null);
+    if (!named.isAlias) return await one(named.model)(inbound);
     const written = style.writeModel({ ...named.model, id: name });
-    return preparedResponse(written, cacheControlFor(inbound, catalog))(inbound);
+    return await preparedResponse(written, cacheControlFor(inbound, catalog))(inbound);
+  };
+  const all = async (inbound: Inbound, catalog: Catalog) => {
+    const list = await answersFor(inbound, catalog).all();
+    return await list(inbound);
   };
   const withCatalog = (answer: (inbound: Inbound, catalog: Catalog) => Promise<Response>): Handler => (inbound) =>
     chain(catalogFor(inbound), (catalog) => answer(inbound, catalog));
   return {
-    list: withCatalog((inbound, catalog) => answersFor(inbound, catalog).all(inbound)),
+    list: withCatalog(all),
     one: withCatalog(listOrModel),
   };
 }
@@ -90,23 +98,37 @@ const PUBLIC = "public, max-age=60";
 /** A list for one key must not be given to another caller by a cache in between. */
 const PRIVATE = "private, no-cache";
 
+/** Each answer is written when it is first requested. */
 function answersOf(catalog: Catalog, style: CatalogStyle, cacheControl: string): Answers {
   const models = catalog.forProtocol(style.protocol);
   const reachable = new Set(models);
+  const providers = new Set(catalog.providers);
   const aliases = catalog.listedAliases.filter(({ model }) => reachable.has(model));
-  const single = new Map(
-    models.map((model) => [model, preparedResponse(style.writeModel(model), cacheControl)] as const),
-  );
-  const byProvider = new Map<string, PreparedResponse>();
+  const lists = new Map<string | null, Promise<PreparedResponse>>();
+  const single = new Map<Model, PreparedResponse>();
   const listFor = (isListed: (model: Model) => boolean) =>
     listOf(style, cacheControl, [
       ...models.filter(isListed),
       ...aliases.filter(({ model }) => isListed(model)).map(({ name, model }) => ({ ...model, id: name })),
     ]);
-  for (const provider of catalog.providers) {
-    byProvider.set(provider, listFor(({ id }) => providerPartOf(id) === provider));
-  }
-  return { revision: catalog.revision, all: listFor(() => true), byProvider, single };
+  return {
+    revision: catalog.revision,
+    isReachable: (model) => reachable.has(model),
+    all: () => getOrInsert(lists, null, () => listFor(() => true)),
+    ofProvider: (provider) =>
+      providers.has(provider)
+        ? getOrInsert(lists, provider, () => listFor(({ id }) => providerPartOf(id) === provider))
+        : null,
+    one: (model) => getOrInsert(single, model, () => preparedResponse(style.writeModel(model), cacheControl)),
+  };
+}
+
+function getOrInsert<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
 }
 
 /**
@@ -124,8 +146,15 @@ function missOf(
   return new GatewayError("not_found", `Cannot find a provider or model "${displayName(name)}"${hint}`);
 }
 
-function listOf(style: CatalogStyle, cacheControl: string, models: readonly Model[]): PreparedResponse {
-  const written = models.map(style.writeModel);
+/** A list of thousands of models takes tenths of a second, so others work in between. */
+const MODELS_PER_TURN = 100;
+
+async function listOf(style: CatalogStyle, cacheControl: string, models: readonly Model[]): Promise<PreparedResponse> {
+  const written: unknown[] = [];
+  for (const model of models) {
+    if (written.length > 0 && written.length % MODELS_PER_TURN === 0) await nextTurn();
+    written.push(style.writeModel(model));
+  }
   const whole = preparedResponse(style.writeList(written, models), cacheControl);
   return (inbound) => {
     if (!style.writePage || inbound.query === "") return whole(inbound);
@@ -141,8 +170,7 @@ export function preparedResponse(body: unknown, cacheControl = PUBLIC): Prepared
   return async ({ request, requestId }) => {
     const etag = await (tag ??= eTag(bytes));
     const headers = { "cache-control": cacheControl, "etag": etag, "x-service-request-id": requestId };
-    const isNew = ifNoneMatch(request.headers.get("if-none-match"), etag); // false if the caller's copy is current
-    if (!isNew) return new Response(null, { status: 304, headers });
+    if (hasTag(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
     return new Response(bytes, { headers: { "content-type": "application/json", ...headers } });
   };
 }

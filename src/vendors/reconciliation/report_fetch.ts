@@ -1,6 +1,7 @@
 import { isObject, textOrNull } from "../../conversation/neutral/wire_value.ts";
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
 import { GrowingBytes } from "../../platform/lib/bytes/growing_bytes.ts";
+import { hasMoreValuesThan } from "../../platform/lib/json/json_values.ts";
 import { createRedactor } from "../../platform/lib/text/redact.ts";
 import { EgressError } from "../../platform/net/egress_error.ts";
 import { guardedFetch } from "../../platform/net/guarded_fetch.ts";
@@ -8,8 +9,10 @@ import type { EgressPolicy } from "../../platform/net/target.ts";
 import type { ReportAccess } from "../upstreams/settings/report_access.ts";
 import type { ReadReport } from "./vendor_report.ts";
 
-/** The largest answer. Parsing it takes some ten milliseconds; a week of sixty line items has 0.2 MB. */
+/** The largest answer. A week of sixty line items has 0.2 MB. */
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
+/** The most values of an answer. Parsing these takes some ten milliseconds, while all others wait. */
+const MAX_ANSWER_VALUES = 100_000;
 /** The time limit of one answer, body included. */
 const ANSWER_MS = 30_000;
 const MAX_VENDOR_CHARACTERS = 200;
@@ -43,7 +46,7 @@ export function reportReader({ provider, baseUrl, format, key, egress }: ReportS
       }, egress);
       const bytes = new GrowingBytes({ expectedBytes: null });
       for await (const chunk of response.body) bytes.add(chunk);
-      const answer = parsed(bytes.finish());
+      const answer = await parsed(bytes.finish(), path);
       if (response.status === 200 && answer !== undefined) return answer;
       if (response.status === 200) throw new GatewayError("upstream_error", `${START} ${path} is not JSON`);
       throw statusError({ provider, path, status: response.status, message: redact(messageIn(answer)) });
@@ -56,7 +59,15 @@ export function reportReader({ provider, baseUrl, format, key, egress }: ReportS
 
 const START = "Cannot read the vendor's report:";
 
-function parsed(bytes: Uint8Array): unknown {
+/**
+ * The value of an answer; undefined for no JSON.
+ *
+ * @throws {GatewayError} `upstream_error` for an answer with too many values.
+ */
+async function parsed(bytes: Uint8Array, path: string): Promise<unknown> {
+  if (await hasMoreValuesThan(bytes, MAX_ANSWER_VALUES)) {
+    throw tooLarge(`an answer of ${path} has more than ${MAX_ANSWER_VALUES} JSON values`);
+  }
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch {
@@ -105,10 +116,11 @@ function egressError({ kind, message }: EgressError, provider: string, path: str
   if (kind === "timeout" || kind === "connect") {
     return new GatewayError("upstream_timeout", `${START} ${path} did not answer in ${ANSWER_MS / 1_000} seconds`);
   }
-  if (kind === "too_large") {
-    const what = `an answer of ${path} has more than ${MAX_ANSWER_BYTES} bytes`;
-    return new GatewayError("upstream_error", `${START} ${what}; shorten the range of days`);
-  }
+  if (kind === "too_large") return tooLarge(`an answer of ${path} has more than ${MAX_ANSWER_BYTES} bytes`);
   const hint = kind === "refused" ? `; add the address of providers.${provider}.base_url to egress.allow` : "";
   return new GatewayError("upstream_error", `${START} ${message}${hint}`);
+}
+
+function tooLarge(what: string): GatewayError {
+  return new GatewayError("upstream_error", `${START} ${what}; shorten the range of days`);
 }

@@ -84,6 +84,7 @@ const ROWS = {
     baseUrl: "https://dashscope-intl.aliyuncs.com",
     otherHosts: ["dashscope.aliyuncs.com"],
     ...named("DASHSCOPE"),
+    quirks: { with: ["no_file_parts"] }, // Source: pydantic/pydantic-ai, provider of Alibaba: documents are refused.
     hasMessages: true,
     uses: ["text", "image", "video"],
     imports: { dashscope: {} },
@@ -168,6 +169,11 @@ const ROWS = {
   },
   groq: {
     ...preset("https://api.groq.com/openai/v1", "GROQ"),
+    // Source: groq 1.7.0 (Python), chat messages and request; "property 'reasoning_content' is unsupported".
+    quirks: {
+      without: ["reasoning_in_history", "reasoning_object", "video_parts"],
+      with: ["groq_fields", "no_file_parts"],
+    },
     uses: ["text", "speech", "transcription"],
     openrouterName: null,
   },
@@ -229,7 +235,8 @@ const ROWS = {
     keyHeader: "api-key",
     hasBuiltInModels: false,
     listsModels: false,
-    quirks: AS_DOCUMENTED,
+    // Source: pydantic/pydantic-ai, provider of Azure: chat completions has no documents. Responses has them.
+    quirks: { without: "all", with: ["no_file_parts"] },
     uses: ["text", "embedding", "speech", "transcription", "image"],
     // Deployments are called by the v1 API. The facts are those of the base model.
     imports: {

@@ -17,7 +17,7 @@ export async function startDevStage(): Promise<Stage> {
     address,
     adminKey,
     folder,
-    variables: { BASE: address, KEY: key, SWITCHYARD_KEY: key },
+    variables: { SWITCHYARD_KEY: key },
     greeting: process.output(),
     async stop() {
       process.kill("SIGTERM");

@@ -19,7 +19,7 @@ export async function callGateway(
   path: string,
   request: Request = {},
 ): Promise<unknown> {
-  const { body, headers = {}, key = session.variables.KEY ?? "" } = request;
+  const { body, headers = {}, key = session.variables.SWITCHYARD_KEY ?? "" } = request;
   return (await callerOf(session.stage.address, { authorization: `Bearer ${key}` })(method, path, body, headers)).json;
 }
 
@@ -37,7 +37,7 @@ export async function createKey(session: Session, fields: Readonly<Record<string
 
 /** A video task that has ended. */
 export async function untilEnded(session: Session, id: string): Promise<Answer> {
-  const call = callerOf(session.stage.address, { authorization: `Bearer ${session.variables.KEY}` });
+  const call = callerOf(session.stage.address, { authorization: `Bearer ${session.variables.SWITCHYARD_KEY}` });
   await call("GET", `/v1/videos/${id}/events`); // a stream until the end
   return await call("GET", `/v1/videos/${id}`);
 }

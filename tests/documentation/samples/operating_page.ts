@@ -81,7 +81,7 @@ function inNextYear({ replaced }: OwnSession): void {
 function useCreatedKey({ printed, variables }: OwnSession): void {
   const secret = /"secret": "(.*)"/.exec(printed.map(({ text }) => text).join("\n"))?.[1];
   if (secret === undefined) throw new Error("no key was created");
-  variables.KEY = secret;
+  variables.SWITCHYARD_KEY = secret;
 }
 
 /** The page names the only key of the account. */

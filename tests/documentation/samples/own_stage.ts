@@ -76,7 +76,7 @@ export async function startOwnStage({ sections: own = {}, clock, random }: OwnSt
     address,
     adminKey,
     folder,
-    variables: { BASE: address, KEY: key, ADMIN_KEY: adminKey },
+    variables: { SWITCHYARD_KEY: key, SWITCHYARD_ADMIN_KEY: adminKey },
     vendor,
     key,
     writeConfig,

@@ -170,7 +170,7 @@ const CONFLICTING_REFERENCES = {
 async function useKeyOfOneRequest(session: Session): Promise<void> {
   const key = await createKey(session, { rpm: 1 });
   await callGateway(session, "POST", "/v1/chat/completions", { key, body: CHAT });
-  session.variables.KEY = key;
+  session.variables.SWITCHYARD_KEY = key;
 }
 
 /** The same credit with two amounts. */
@@ -183,10 +183,10 @@ async function creditTwice(session: Session): Promise<unknown> {
 
 /** The last chunk but one of a stream: the usage. */
 async function usageChunk(session: Session): Promise<string> {
-  const { stage: { address }, variables: { KEY } } = session;
+  const { stage: { address }, variables: { SWITCHYARD_KEY } } = session;
   const response = await fetch(`${address}/v1/chat/completions`, {
     method: "POST",
-    headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
+    headers: { authorization: `Bearer ${SWITCHYARD_KEY}`, "content-type": "application/json" },
     body: JSON.stringify({ ...CHAT, stream: true, stream_options: { include_usage: true } }),
   });
   return (await response.text()).split("\n\n").find((event) => event.includes('"choices":[]')) ?? "";
@@ -200,7 +200,7 @@ async function untilCompleted(session: Session): Promise<void> {
 
 async function untilBatchCompleted(session: Session): Promise<void> {
   const id = idOf(session, "batch_01a2");
-  const call = callerOf(session.stage.address, { authorization: `Bearer ${session.variables.KEY}` });
+  const call = callerOf(session.stage.address, { authorization: `Bearer ${session.variables.SWITCHYARD_KEY}` });
   await untilSo(async () => (await call("GET", `/v1/batches/${id}`)).json.status === "completed");
 }
 

@@ -9,7 +9,7 @@ const isSample = (language: string) => (block: CodeBlock) => isProgram(block) &&
 
 Deno.test("documentation: programs in TypeScript print and get what their comments show", async () => {
   const stage = await startDevStage();
-  const { address, variables: { KEY: key = "" } } = stage;
+  const { address, variables: { SWITCHYARD_KEY: key = "" } } = stage;
   const wait = `await (await fetch("${address}/v1/videos/" + job.id + "/events", ` +
     `{ headers: { authorization: "Bearer ${key}" } })).text();`;
   try {

@@ -6,7 +6,7 @@ export interface Stage {
   readonly adminKey: string;
   /** Has `switchyard.yaml`, and the files that commands name. */
   readonly folder: string;
-  /** The variables of commands: `KEY`, `BASE`. */
+  /** The variables of commands, such as `SWITCHYARD_KEY`. */
   readonly variables: Readonly<Record<string, string>>;
   /** What the gateway printed at its start. */
   readonly greeting?: string;

@@ -52,6 +52,22 @@ Deno.test("GET /gencompat/v1beta/models lists text and multimodal image models o
   assertEquals(await getJson(routes, "/gencompat/v1beta/models/other"), { models: [models[2]] });
 });
 
+Deno.test("GET at the address of a verb is a method that is not allowed, and of no verb an unknown model", async () => {
+  const codes: Record<string, unknown> = {};
+  await withServer(withPlainErrors(routes), async (base) => {
+    for (const verb of ["generateContent", "countTokens", "embedContent", "fly"]) {
+      codes[verb] = (await (await fetch(`${base}/gencompat/v1beta/models/lumen/talk-2:${verb}`)).json()).code;
+    }
+  });
+  const refused = "method_not_allowed";
+  assertEquals(codes, {
+    generateContent: refused,
+    countTokens: refused,
+    embedContent: refused,
+    fly: "model_not_found",
+  });
+});
+
 Deno.test("GET /gencompat/v1beta/models pages only when pageSize is given", async () => {
   const names = [];
   let token = "";

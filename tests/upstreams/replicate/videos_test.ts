@@ -6,6 +6,7 @@ import { videoUpstreamContract } from "../../contract/video_upstream.ts";
 import { itemAt } from "../../support/items.ts";
 import { RECORDINGS } from "../../support/recordings.ts";
 import { mediaAt, ok, recordedAnswer, videoOrder, withAnswers } from "../../support/vendor_stage.ts";
+import { dataUriOf } from "../../../src/vendors/upstreams/contract/inline_file.ts";
 
 const MODEL = "kwaivgi/kling-v2.6";
 const URL = "https://replicate.example/out.mp4";
@@ -147,10 +148,14 @@ Deno.test("Replicate videos: the vendor sends callbacks to the gateway's URL", a
 });
 
 Deno.test("Replicate videos: large inline media are uploaded first", async () => {
-  const inline = (length: number): VideoMedia => ({
-    ...mediaAt("image", `data:image/jpeg;base64,${new Uint8Array(length).toBase64()}`),
-    form: "data_uri",
-  });
+  const inline = (length: number): VideoMedia => {
+    const open = () => ReadableStream.from([new Uint8Array(length)]);
+    return {
+      ...mediaAt("image"),
+      form: "data_uri",
+      value: dataUriOf({ mediaType: "image/jpeg", lengthBytes: length, open }),
+    };
+  };
   const address = "https://api.replicate.example/v1/files/f-1";
   const upload = { status: 201, body: { id: "f-1", urls: { get: address } } };
   await withAnswers([upload, prediction("starting")], async ({ outbound, vendor }) => {

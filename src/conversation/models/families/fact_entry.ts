@@ -57,8 +57,8 @@ function expressionOf(pattern: string): RegExp {
 const PREFIXES =
   /^(?:ft:)?(?:.*\/)?(?:(?:global|us|eu|au|jp|apac|us-gov)\.)?(?:(?:anthropic|openai|mistral|deepseek)\.)?/;
 
-/** A date, a build or a version of the vendor's API behind a name. */
-const SUFFIXES = /(?:-v\d+)?(?::[^/]*)?$/;
+/** A version of the vendor's API behind a name. */
+const VERSION_OF_API = /-v\d+$/;
 const DATE = /[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|\d{2}-\d{2}|latest|default)$/;
 
 /**
@@ -68,8 +68,14 @@ const DATE = /[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|\d{2}-\d{2}|latest|default)$/
  * @param name The vendor's name of the model, or a catalog id.
  */
 export function comparableName(name: string): string {
-  const bare = name.toLowerCase().replace(PREFIXES, "").replace(SUFFIXES, "").replace(DATE, "");
+  const bare = withoutBuild(name.toLowerCase().replace(PREFIXES, "")).replace(VERSION_OF_API, "").replace(DATE, "");
   return bare.startsWith("claude-") ? bare.replaceAll(".", "-") : bare;
+}
+
+/** A name without what is behind a colon: a build, or a variant at a relay. */
+function withoutBuild(name: string): string {
+  const colon = name.indexOf(":", name.lastIndexOf("/") + 1);
+  return colon < 0 ? name : name.slice(0, colon);
 }
 
 /** What vendors add to a model's name for a version of it: a stage, a date, or a number. */

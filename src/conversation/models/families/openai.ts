@@ -34,6 +34,8 @@ export const OPENAI_FACTS: readonly FactEntry[] = [
       hasInstructionsInInput: true,
       minCacheTokens: 1_024,
       hasCacheBreakpoints: true,
+      hasToolSearch: true,
+      hasAddedToolChoice: true,
     },
   },
   {
@@ -41,6 +43,18 @@ export const OPENAI_FACTS: readonly FactEntry[] = [
     source: "OpenAI API reference, prompt_cache_options: supported for GPT-5.6 and later models",
     seen: "2026-11",
     facts: { hasCacheBreakpoints: false },
+  },
+  {
+    models: ["gpt-5", "gpt-5-*", "gpt-5.1*", "gpt-5.2*", "gpt-5.3*", "gpt-5.4*", "gpt-5.5*", "codex*"],
+    source: "pydantic/pydantic-ai, profile of OpenAI: Tool choice not found in 'tools' parameter, before GPT-5.6",
+    seen: "2026-11",
+    facts: { hasAddedToolChoice: false },
+  },
+  {
+    models: ["gpt-5", "gpt-5-*", "gpt-5.1*", "gpt-5.2*", "gpt-5.3*", "gpt-5.4-nano*", "codex*"],
+    source: "OpenAI, guide Tool search: GPT-5.4 and later models; model page of GPT-5.4 nano",
+    seen: "2026-11",
+    facts: { hasToolSearch: false },
   },
   {
     models: ["gpt-6-sol*", "gpt-6-luna*", "gpt-6.1-terra*", "gpt-5.6*"],
@@ -138,6 +152,8 @@ export const OPENAI_FACTS: readonly FactEntry[] = [
       hasChatMaxTokens: false,
       minCacheTokens: 1_024,
       hasCacheBreakpoints: false,
+      hasToolSearch: false,
+      hasAddedToolChoice: false,
     },
   },
   {
@@ -159,6 +175,8 @@ export const OPENAI_FACTS: readonly FactEntry[] = [
       hasChatMaxTokens: true,
       minCacheTokens: 1_024,
       hasCacheBreakpoints: false,
+      hasToolSearch: false,
+      hasAddedToolChoice: false,
     },
   },
   {

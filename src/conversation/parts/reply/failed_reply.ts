@@ -15,6 +15,11 @@ export class FailedReply extends TypeError {
   }
 }
 
+/** What a vendor reports, without the list in which some wrap a failure. */
+export function unlisted(body: unknown): unknown {
+  return Array.isArray(body) && body.length === 1 ? body[0] : body;
+}
+
 /** The status of a reply that failed. As with any unreadable 200, the request may have caused it. */
 const STATUS_OF_REPLY = 200;
 

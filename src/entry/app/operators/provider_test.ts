@@ -1,3 +1,4 @@
+import { counted } from "../../../platform/lib/text/counted.ts";
 import type { Config } from "../../../config/config.ts";
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
@@ -43,7 +44,7 @@ export async function testProvider(
 }
 
 function testOf(credential: string | null, { fault, latencyMs, models }: ProviderCheck): ProviderTest {
-  const listed = models === null ? "" : ` and lists ${models.length} models`;
+  const listed = models === null ? "" : ` and lists ${counted(models.length, "model")}`;
   const message = fault === null ? `The vendor accepts the credential${listed}` : `${fault.text}: ${fault.advice}`;
   return { credential, isOk: fault === null, message, latencyMs, models: models?.length ?? null };
 }

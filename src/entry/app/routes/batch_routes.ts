@@ -14,7 +14,7 @@ import type { OwnedServices } from "../opening/own.ts";
  * @param baseUrl Gives the gateway's own address without a final slash.
  */
 export function buildBatchRoutes(
-  { authenticate, config: { limits } }: OwnedServices,
+  { authenticate, bodies, config: { limits } }: OwnedServices,
   batches: Batches,
   baseUrl: () => string,
 ): Route[] {
@@ -22,9 +22,9 @@ export function buildBatchRoutes(
     capBytes: limits.inputBodyBytes,
     idleMs: limits.bodyIdleMs,
     maxValues: MAX_INPUT_VALUES,
-    memberValues: 0, // thousands of requests with the same few names
   };
-  const parts = { batches, authenticate, bodyLimits, baseUrl };
+  const bodyThread = { reader: bodies, aboveBytes: limits.largeBodyBytes };
+  const parts = { batches, authenticate, bodyLimits, bodyThread, baseUrl };
   return [
     ...batchRoutes(parts),
     ...messageBatchRoutes(parts),

@@ -111,8 +111,7 @@ export async function openIsolate(thread: ServingParts, own: IsolateData): Promi
       onFatal: (error) => holdState(lifecycle.fail(error), "the end of a thread"),
       onOutOfMemory: () => lifecycle.endStreams(),
     },
-    start: () =>
-      lifecycle.start(() => listen({ ...own.listen, reusePort: true, checksDescriptors: false, handler, log })),
+    start: () => lifecycle.start(() => listen({ ...own.listen, reusePort: true, handler, log })),
     take(message) {
       switch (message.type) {
         case "leased":

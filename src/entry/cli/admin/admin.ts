@@ -1,3 +1,4 @@
+import { counted } from "../../../platform/lib/text/counted.ts";
 import { verifyLedger } from "../../../money/billing/verify_ledger.ts";
 import type { Config } from "../../../config/config.ts";
 import { loadConfig } from "../../../config/load_config.ts";
@@ -59,7 +60,8 @@ async function verify(config: Config, selection: GatewaySelection, isAccepted: b
     if (isAccepted) await removeIncompleteNotes(store);
     const { accounts, lines, differences } = await verifyLedger(store);
     for (const difference of differences) printError(JSON.stringify(difference, moneyAsDecimal));
-    print(`${accounts} accounts, ${lines} ledger entries, ${differences.length} differences`);
+    const entries = counted(lines, "ledger entry", "ledger entries");
+    print(`${counted(accounts, "account")}, ${entries}, ${counted(differences.length, "difference")}`);
     if (differences.some(({ kind }) => kind === "incomplete")) printError(INCOMPLETE);
     return differences.length === 0 ? 0 : 1;
   } finally {

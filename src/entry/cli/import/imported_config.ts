@@ -1,3 +1,4 @@
+import { counted } from "../../../platform/lib/text/counted.ts";
 import { stringify } from "yaml";
 import { isAliasName } from "../../../vendors/catalog/alias_name.ts";
 import { isModelId } from "../../../vendors/catalog/model_name.ts";
@@ -228,11 +229,11 @@ export class ImportedConfig {
     const yaml = `# Imported from ${source}. Every setting: docs/configuration-reference.md\n` +
       (Object.keys(sections).length === 0 ? "" : stringify(sections, { lineWidth: 0, aliasDuplicateObjects: false }));
     const carried = [
-      counted(this.#providers.size, "provider", "providers"),
-      counted(models.length, "model", "models"),
+      counted(this.#providers.size, "provider"),
+      counted(models.length, "model"),
       counted(patterns.length, "pattern of models", "patterns of models"),
       counted(this.#aliases.size, "alias", "aliases"),
-      counted(this.#accounts.length, "account", "accounts"),
+      counted(this.#accounts.length, "account"),
     ].join(", ");
     return {
       hasModels: models.length + patterns.length > 0,
@@ -268,11 +269,6 @@ export class ImportedConfig {
       for (const name of lost) this.drop(`the fallback "${name}" of "${model.id}"`, "that model is not carried");
     }
   }
-}
-
-/** "1 model", "2 models". */
-function counted(count: number, one: string, several: string): string {
-  return `${count} ${count === 1 ? one : several}`;
 }
 
 /** A text as a valid id of a model: other characters become hyphens. */

@@ -28,11 +28,6 @@ export interface BodyLimits {
   readonly capBytes: number;
   /** The maximum number of values in a JSON body. Default: unlimited. */
   readonly maxValues?: number;
-  /**
-   * For how many further values a member of an object counts. Its name can be one that no other member has: 100,000 of
-   * these take 190 ms to parse, as many numbers one. Default: 10.
-   */
-  readonly memberValues?: number;
   /** The maximum wait for the next byte. Default 15 s. */
   readonly idleMs?: number;
   /** The maximum time for the whole body, plus one second for every 64 KiB received. Default 30 s. */

@@ -4,6 +4,7 @@ import { decodedBase64, decodedMedia, EmbeddedMedia } from "../../lib/media/sent
 import type { JobOutcome } from "../../workers/job_server.ts";
 import { type BodyJob, type BodyOutcome, type MediaPlaces, movedBuffersOf, type TakenMedia } from "./body_reader.ts";
 import { countedJsonObject } from "./json_body.ts";
+import { takeList } from "./sent_list.ts";
 
 /** A shorter text costs so little that it stays. */
 const MIN_CHARACTERS = 1_024;
@@ -15,15 +16,19 @@ const MAX_COPIED_VALUES = 1_000;
 /** Reads a body in the current thread. */
 export async function runBodyJob(job: BodyJob): Promise<JobOutcome> {
   try {
-    const { maxValues } = job;
-    const json = await countedJsonObject(new Uint8Array(job.buffer), { ...maxValues !== undefined && { maxValues } });
-    const { body, bytes, scan: { containers, valueCount } } = json;
+    const { maxValues, weights, lists } = job;
+    const json = await countedJsonObject(new Uint8Array(job.buffer), {
+      ...maxValues !== undefined && { maxValues },
+      ...weights !== undefined && { weights },
+    });
+    const { bytes, scan: { containers, valueCount } } = json;
+    const { body, ranges } = lists === undefined ? { body: json.body, ranges: null } : takeList(json, lists);
     const media: TakenMedia[] = [];
     for (const name of job.members) takeMedia(body, [name], job, media);
     const { buffer, byteOffset: start } = bytes;
     const hash = job.isHashed ? createHash("sha256").update(bytes).digest("hex") : null;
     const rest = valueCount > MAX_COPIED_VALUES ? JSON.stringify(body) : body;
-    const value: BodyOutcome = { body: rest, media, buffer, start, containers, hash };
+    const value: BodyOutcome = { body: rest, media, buffer, start, containers, hash, ranges: ranges?.buffer ?? null };
     return { value, transfer: movedBuffersOf(value) };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

@@ -1,6 +1,8 @@
 import { type ErrorCode, type ErrorDetails, GatewayError } from "../../lib/basics/gateway_error.ts";
 import type { JsonObject } from "../../lib/json/json_object.ts";
+import type { ValueWeights } from "../../lib/json/json_values.ts";
 import { EmbeddedMedia } from "../../lib/media/sent_media.ts";
+import { type ListPath, SentList } from "./sent_list.ts";
 
 /** Where a body has media as text. */
 export interface MediaPlaces {
@@ -16,6 +18,10 @@ export interface BodyJob extends MediaPlaces {
   readonly buffer: ArrayBuffer;
   /** The maximum number of values; undefined for any number. */
   readonly maxValues: number | undefined;
+  /** What counts for several values. Default: as elsewhere. */
+  readonly weights?: ValueWeights;
+  /** Where the body can have a list that is taken out, see `takeList`. Default: none is. */
+  readonly lists?: readonly ListPath[];
   /** Whether the digest of the body is needed. */
   readonly isHashed: boolean;
 }
@@ -43,11 +49,15 @@ export type BodyOutcome =
     readonly containers: number;
     /** SHA-256 in hexadecimal digits; null if it is not needed. */
     readonly hash: string | null;
+    /** The numbers of {@linkcode SentList.ranges}; null if no list was taken out. */
+    readonly ranges: ArrayBuffer | null;
   };
 
 /** The buffers of an outcome, which move. */
 export function movedBuffersOf(outcome: BodyOutcome): ArrayBuffer[] {
-  return "refused" in outcome ? [] : [outcome.buffer, ...outcome.media.flatMap(({ bytes }) => bytes ?? [])];
+  if ("refused" in outcome) return [];
+  const { buffer, media, ranges } = outcome;
+  return [buffer, ...media.flatMap(({ bytes }) => bytes ?? []), ...ranges === null ? [] : [ranges]];
 }
 
 /** A body that a thread read. */
@@ -60,6 +70,8 @@ export interface ReadByThread {
   readonly containers: number;
   /** SHA-256 in hexadecimal digits; null if it was not asked for. */
   readonly hash: string | null;
+  /** The list that was taken out; null for none. */
+  readonly list: SentList | null;
 }
 
 /** Whose body it is. */
@@ -92,10 +104,12 @@ export function bodyReaderBy(run: BodyRunner): BodyReader {
         const { code, message, details } = outcome.refused;
         throw new GatewayError(code, message, details);
       }
-      const { media, buffer, start, containers, hash } = outcome;
+      const { media, buffer, start, containers, hash, ranges } = outcome;
       const body: JsonObject = typeof outcome.body === "string" ? JSON.parse(outcome.body) : outcome.body;
       for (const each of media) putBack(body, each);
-      return { body, bytes: new Uint8Array(buffer, start), containers, hash };
+      const bytes = new Uint8Array(buffer, start);
+      const list = ranges === null ? null : new SentList(bytes, new Uint32Array(ranges));
+      return { body, bytes, containers, hash, list };
     },
   };
 }

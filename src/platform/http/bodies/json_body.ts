@@ -5,7 +5,7 @@ import { type JsonScan, scanJson } from "../../lib/json/json.ts";
 import { hasRepeatedMember } from "../../lib/json/json_members.ts";
 import { type OmittedStrings, omittedText, outlineOf } from "../../lib/json/json_outline.ts";
 import type { JsonObject } from "../../lib/json/json_object.ts";
-import { hasMoreValuesThan } from "../../lib/json/json_values.ts";
+import { hasMoreValuesThan, NEW_NAME_VALUES, type ValueWeights } from "../../lib/json/json_values.ts";
 import { jsonMistakeIn } from "../../lib/json/json_mistake.ts";
 import type { HeldMemory } from "../../lib/process/memory_budget.ts";
 import { type BodyLimits, type BodySource, readBody, refuseLongBody } from "./body.ts";
@@ -44,9 +44,6 @@ export const MAX_MEDIA_REQUEST_VALUES = 100_000;
 /** The maximum number of values in a request of many inputs: the token ids that a vendor accepts in one request. */
 export const MAX_INPUT_VALUES = 350_000;
 
-/** The default of `BodyLimits.memberValues`. */
-const MEMBER_VALUES = 10;
-
 /** The maximum nesting depth. */
 const MAX_JSON_DEPTH = 200;
 
@@ -81,8 +78,8 @@ export async function bodyOf(source: BodySource, limits: BodyLimits): Promise<Ui
 }
 
 /**
- * Parses bytes as {@linkcode jsonObjectOf} does, unless they have more than `maxValues` values, of which a member of an
- * object counts for several. The result is immediate for a short text.
+ * Parses bytes as {@linkcode jsonObjectOf} does, unless they have more than `maxValues` values, of which a new name of
+ * a member counts for several. The result is immediate for a short text.
  *
  * @throws {GatewayError} As {@linkcode jsonObjectOf}.
  */
@@ -95,7 +92,13 @@ export function countedJsonObject(
 }
 
 /** The limits of a body that concern its values. */
-type ValueLimits = Pick<BodyLimits, "maxValues" | "memberValues">;
+interface ValueLimits extends Pick<BodyLimits, "maxValues"> {
+  /** Default: {@linkcode CALLER_WEIGHTS}. */
+  readonly weights?: ValueWeights;
+}
+
+/** Bodies with thousands of numbers are tokens, and no body needs as many of anything else. */
+const CALLER_WEIGHTS: Required<ValueWeights> = { newName: NEW_NAME_VALUES, small: 8 };
 
 /**
  * Counts values before they are parsed. The result is immediate for a short text.
@@ -104,13 +107,15 @@ type ValueLimits = Pick<BodyLimits, "maxValues" | "memberValues">;
  */
 export function refuseManyValues(
   bytes: Uint8Array,
-  { maxValues, memberValues = MEMBER_VALUES }: ValueLimits,
+  { maxValues, weights = CALLER_WEIGHTS }: ValueLimits,
 ): MaybePromise<void> {
   if (maxValues === undefined) return;
-  return chain(hasMoreValuesThan(bytes, maxValues, memberValues), (isAbove) => {
+  return chain(hasMoreValuesThan(bytes, maxValues, weights), (isAbove) => {
     if (!isAbove) return;
-    const expected = `at most ${maxValues} JSON values, where a named one counts as ${memberValues + 1}`;
-    throw new GatewayError("invalid_request", `Cannot read the body: expected ${expected}`);
+    const { newName, small } = CALLER_WEIGHTS;
+    const counts = `an object, a list or a short text counts as ${small}, and a new name of a member as ${newName}`;
+    const message = `Cannot read the body: expected at most ${maxValues} JSON values, where ${counts}`;
+    throw new GatewayError("invalid_request", message);
   });
 }
 
@@ -201,9 +206,14 @@ export function refuseOtherTypes(field: string | null): void {
   const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length);
   const isJson = type === "" || /^(application|text)\/json$/.test(type) || /^[\w.-]+\/[\w.-]+\+json$/.test(type);
   if (isJson && (charset === undefined || /^"?utf-?8"?$/.test(charset))) return;
-  const message = `Cannot read the Content-Type "${shownType(field)}": expected application/json in UTF-8`;
+  const shown = shownType(field);
+  const message = `Cannot read the Content-Type "${shown}": expected application/json in UTF-8` +
+    (shown === DEFAULT_TYPE_OF_CURL ? '; curl needs the option -H "Content-Type: application/json"' : "");
   throw new GatewayError("invalid_request", message, { status: 415 });
 }
+
+/** What curl sends with `-d` and without a header field for the type. */
+const DEFAULT_TYPE_OF_CURL = "application/x-www-form-urlencoded";
 
 const MAX_SHOWN_CHARACTERS = 80;
 

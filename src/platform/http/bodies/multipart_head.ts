@@ -1,4 +1,5 @@
 import { GatewayError } from "../../lib/basics/gateway_error.ts";
+import { essenceOf } from "../../lib/media/content_type.ts";
 
 /** The head of a part. Source: RFC 7578, 4. */
 export interface PartHead {
@@ -32,13 +33,14 @@ const IDENTITY_CODINGS: readonly string[] = ["", "7bit", "8bit", "binary"];
  * @throws {GatewayError} `invalid_request`: 415 for another type, 400 if the boundary is missing or invalid.
  */
 export function boundaryOf(contentType: string | null): string {
-  const [, type = "", rest = ""] = /^\s*([^;]*?)\s*(;[^]*)?$/.exec(contentType ?? "") ?? [];
-  if (type.toLowerCase() !== "multipart/form-data") {
+  const field = contentType ?? "";
+  if (essenceOf(field) !== "multipart/form-data") {
     throw new GatewayError("invalid_request", "Cannot read this Content-Type: expected multipart/form-data", {
       status: 415,
     });
   }
-  const boundary = parametersIn(rest)?.get("boundary");
+  const semicolon = field.indexOf(";");
+  const boundary = parametersIn(semicolon < 0 ? "" : field.slice(semicolon))?.get("boundary");
   if (boundary === undefined || !BOUNDARY.test(boundary)) {
     throw new GatewayError(
       "invalid_request",

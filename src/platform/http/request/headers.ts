@@ -81,3 +81,12 @@ function isFieldValue(value: string): boolean {
 function isFigure(value: string): boolean {
   return /^[\w:.,+ -]{1,64}$/.test(value);
 }
+
+/**
+ * Whether an `If-None-Match` names an entity tag, so that the caller's copy is current. Weak tags are compared as
+ * strong ones. It looks at each letter once: anyone may send hundreds of kilobytes. Source: RFC 9110, 13.1.2.
+ */
+export function hasTag(field: string | null, etag: string): boolean {
+  if (field === null) return false;
+  return field.trim() === "*" || field.split(",").some((each) => each.trim().replace(/^W\//, "") === etag);
+}

@@ -31,6 +31,11 @@ export interface ErrorDetails {
   readonly status?: number | undefined;
   /** Whole seconds after which a retry can succeed; rendered as `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined;
+  /**
+   * Whether the same request fails again, although clients retry the status. Rendered as `X-Should-Retry: false`.
+   * Default: false.
+   */
+  readonly isFinal?: boolean | undefined;
   /** The methods that the path supports; rendered as `Allow` (RFC 9110, 15.5.6). */
   readonly allow?: readonly string[] | undefined;
   /** Header fields of the response, names in lower case. Only the video endpoints use them. */

@@ -53,5 +53,5 @@ export function holdWork(work: PromiseLike<unknown>): void {
 }
 
 function framesOf({ stack = "" }: Error): string {
-  return stack.slice(Math.max(0, stack.search(/^\s+at /m)));
+  return stack.slice(Math.max(0, stack.search(/^[ \t]+at /m)));
 }

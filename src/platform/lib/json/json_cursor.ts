@@ -1,20 +1,36 @@
+import { nextTurn } from "../streams/loop_turns.ts";
+
 const QUOTE = 0x22, BACKSLASH = 0x5c, COMMA = 0x2c, COLON = 0x3a;
 const OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d, OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d;
 const MAX_DEPTH = 64;
 const MAX_PARSED_BYTES = 65_536;
+/** A few milliseconds of work. No text has so much space in one place. */
+const SLICE_BYTES = 1_000_000;
+/** How much longer it takes to parse a byte than to skip it, if it is one of an object whose names no other has. */
+const PARSED_FACTOR = 16;
 const DECODER = new TextDecoder();
+
+/** Where a value ends is not known yet. */
+interface Walk {
+  depth: number;
+  isInString: boolean;
+}
 
 /**
  * Reads a JSON text from its start to its end, without parsing the values that are skipped, so that parts of a long
  * text can be used as they are. It does not validate what it skips. A text that ends early, or has other values than
- * expected, is a `SyntaxError`.
+ * expected, is a `SyntaxError`. It yields to others after each megabyte, wherever that ends.
  */
 export class JsonCursor {
   /** The offset of the next byte. */
   at = 0;
+  #pauseAt = SLICE_BYTES;
 
-  /** @param bytes UTF-8 without a byte order mark. */
-  constructor(readonly bytes: Uint8Array<ArrayBuffer>) {}
+  /**
+   * @param bytes UTF-8 without a byte order mark.
+   * @param turn Resolves in a later turn of the event loop.
+   */
+  constructor(readonly bytes: Uint8Array<ArrayBuffer>, readonly turn: () => Promise<void> = nextTurn) {}
 
   /** Whether the next value is a list. */
   get isAtList(): boolean {
@@ -62,18 +78,28 @@ export class JsonCursor {
     this.#expect(CLOSE_LIST);
   }
 
+  /** Lets others work if enough was read since the last pause. Each loop over members awaits it, as `items` does. */
+  async pause(): Promise<void> {
+    if (this.at < this.#pauseAt) return;
+    await this.turn();
+    this.#pauseAt = this.at + SLICE_BYTES;
+  }
+
   /** Parses the next value. One of more than 64 KB is no name, number or usage, and not parsed. */
   value(): unknown {
-    const bytes = this.skip();
-    if (bytes.length > MAX_PARSED_BYTES) throw this.#broken();
-    return JSON.parse(DECODER.decode(bytes));
+    this.#next();
+    const start = this.at;
+    if (!this.#walk({ depth: 0, isInString: false }, start + MAX_PARSED_BYTES)) throw this.#broken();
+    this.#pauseAt -= PARSED_FACTOR * (this.at - start);
+    return JSON.parse(DECODER.decode(this.bytes.subarray(start, this.at)));
   }
 
   /** Skips the next value and returns its bytes, which are not copied. */
-  skip(): Uint8Array<ArrayBuffer> {
+  async skip(): Promise<Uint8Array<ArrayBuffer>> {
     this.#next();
     const start = this.at;
-    this.#skipValue();
+    const walk = { depth: 0, isInString: false };
+    while (!this.#walk(walk, this.#pauseAt)) await this.pause();
     return this.bytes.subarray(start, this.at);
   }
 
@@ -82,43 +108,61 @@ export class JsonCursor {
     if (this.#next() !== undefined) throw this.#broken();
   }
 
-  #skipValue(): void {
-    let depth = 0;
+  /**
+   * Goes on to the end of a value.
+   *
+   * @returns False if it stopped before, at `until` or soon after it.
+   */
+  #walk(walk: Walk, until: number): boolean {
     do {
-      const byte = this.#next();
-      if (byte === QUOTE) this.#skipString();
-      else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-        this.at++;
-        if (++depth > MAX_DEPTH) throw this.#broken();
-      } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
-        this.at++;
-        if (--depth < 0) throw this.#broken();
-      } else if (depth > 0 && (byte === COMMA || byte === COLON)) this.at++;
-      else this.#skipPlain();
-    } while (depth > 0);
+      if (walk.isInString) this.#walkString(walk, until);
+      else this.#walkToken(walk);
+      if (walk.depth === 0 && !walk.isInString) return true;
+    } while (this.at < until);
+    return false;
   }
 
-  #skipString(): void {
-    for (this.at++;;) {
-      const quote = this.bytes.indexOf(QUOTE, this.at);
-      if (quote < 0) throw this.#broken();
-      let before = quote;
-      while (this.bytes[before - 1] === BACKSLASH && before > this.at) before--;
-      this.at = quote + 1;
-      if ((quote - before) % 2 === 0) return;
+  #walkToken(walk: Walk): void {
+    const byte = this.#next();
+    if (byte === QUOTE) {
+      this.at++;
+      walk.isInString = true;
+    } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+      this.at++;
+      if (++walk.depth > MAX_DEPTH) throw this.#broken();
+    } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
+      this.at++;
+      if (--walk.depth < 0) throw this.#broken();
+    } else if (walk.depth > 0 && (byte === COMMA || byte === COLON)) this.at++;
+    else this.#skipPlain();
+  }
+
+  #walkString(walk: Walk, until: number): void {
+    const { bytes } = this;
+    for (let at = this.at; at < until; at++) {
+      const byte = bytes[at];
+      if (byte === undefined) throw this.#broken();
+      if (byte === BACKSLASH) at++;
+      else if (byte === QUOTE) {
+        walk.isInString = false;
+        this.at = at + 1;
+        return;
+      }
+      this.at = at + 1;
     }
   }
 
   /** A number or a literal; nothing is an error. */
   #skipPlain(): void {
     const start = this.at;
-    for (;; this.at++) {
+    const end = start + SLICE_BYTES;
+    for (; this.at < end; this.at++) {
       const byte = this.bytes[this.at] ?? COMMA;
       const isPart = (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x7a) || byte === 0x2b ||
         byte === 0x2d || byte === 0x2e || byte === 0x45;
       if (!isPart) break;
     }
-    if (this.at === start) throw this.#broken();
+    if (this.at === start || this.at === end) throw this.#broken();
   }
 
   #takes(byte: number): boolean {
@@ -133,10 +177,12 @@ export class JsonCursor {
 
   /** The next byte that is no space; undefined at the end. */
   #next(): number | undefined {
-    for (;; this.at++) {
+    const end = this.at + SLICE_BYTES;
+    for (; this.at < end; this.at++) {
       const byte = this.bytes[this.at];
       if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return byte;
     }
+    throw this.#broken();
   }
 
   #broken(): SyntaxError {

@@ -1,5 +1,3 @@
-import { elementAt } from "../collections/element_at.ts";
-
 /**
  * The known word that a mistyped one probably means. It is the nearest by edit distance, with at most a third of the
  * letters different (at least one, at most three). Case and `-` for `_` are ignored.
@@ -11,7 +9,9 @@ export function nearestWord(word: string, known: readonly string[]): string | nu
   let nearest: string | null = null;
   let least = Math.min(3, Math.max(1, Math.floor(plain.length / 3))) + 1;
   for (const candidate of known) {
-    const edits = editDistance(plain, plainOf(candidate));
+    // A distance is at least the difference of the lengths. Most of thousands of words are passed over here.
+    if (Math.abs(Math.min(candidate.length, MAX_CHARACTERS) - plain.length) >= least) continue;
+    const edits = editDistance(plain, plainOf(candidate), least - 1);
     if (edits < least) [nearest, least] = [candidate, edits];
   }
   return nearest;
@@ -20,30 +20,38 @@ export function nearestWord(word: string, known: readonly string[]): string | nu
 /**
  * The number of insertions, deletions, replacements and swaps of neighbours between two words: the optimal string
  * alignment distance, also called restricted Damerau-Levenshtein.
+ *
+ * @param max A larger distance need not be exact, only larger than this. It bounds the work.
  */
-export function editDistance(one: string, other: string): number {
-  if (Math.abs(one.length - other.length) > 64) return Math.max(one.length, other.length);
+export function editDistance(one: string, other: string, max = Infinity): number {
+  const width = other.length;
   let before: number[] = [];
-  let above = Array.from({ length: other.length + 1 }, (_, column) => column);
+  let above = Array.from({ length: width + 1 }, (_, column) => column);
   for (let row = 1; row <= one.length; row++) {
-    const current = [row];
-    let left = row;
-    let corner = row - 1;
-    for (const [index, up] of above.slice(1).entries()) {
-      const differs = one[row - 1] === other[index] ? 0 : 1;
-      let edits = Math.min(up + 1, left + 1, corner + differs);
-      const isSwap = one[row - 1] === other[index - 1] && one[row - 2] === other[index];
-      const beforeSwap = before[index - 1];
-      if (isSwap && beforeSwap !== undefined) edits = Math.min(edits, beforeSwap + 1);
-      current.push(edits);
-      left = edits;
-      corner = up;
+    const current: number[] = new Array(width + 1).fill(Infinity);
+    current[0] = row;
+    let least = row;
+    // Where row and column differ by more, so do the words.
+    for (let column = Math.max(1, row - max); column <= Math.min(width, row + max); column++) {
+      const differs = one[row - 1] === other[column - 1] ? 0 : 1;
+      let edits = Math.min(
+        (above[column] ?? Infinity) + 1,
+        (current[column - 1] ?? Infinity) + 1,
+        (above[column - 1] ?? Infinity) + differs,
+      );
+      const isSwap = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      if (isSwap) edits = Math.min(edits, (before[column - 2] ?? Infinity) + 1);
+      current[column] = edits;
+      least = Math.min(least, edits);
     }
+    if (least > max) return least;
     [before, above] = [above, current];
   }
-  return elementAt(above, other.length);
+  return above[width] ?? Infinity;
 }
 
+const MAX_CHARACTERS = 100;
+
 function plainOf(word: string): string {
-  return word.slice(0, 100).toLowerCase().replaceAll("-", "_");
+  return word.slice(0, MAX_CHARACTERS).toLowerCase().replaceAll("-", "_");
 }

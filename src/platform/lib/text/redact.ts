@@ -1,11 +1,13 @@
 import { Buffer } from "node:buffer";
+import { PLACEHOLDER, withoutWebTokens } from "./web_token.ts";
 
 /** Removes secrets and media from a text of foreign origin before it reaches a caller or a log. */
 export type Redactor = (text: string) => string;
 
-const PLACEHOLDER = "[redacted]";
 const MAX_TEXT_CHARACTERS = 2_000;
 const MAX_SEARCHED_CHARACTERS = 16_000;
+/** Configured secrets are looked for in so much of a text: far more than is shown, and little enough to be quick. */
+const MAX_READ_CHARACTERS = 64_000;
 const MIN_SECRET_CHARACTERS = 8;
 
 /** The pattern of a credential, and how it differs from an ordinary word with the same prefix. */
@@ -20,13 +22,14 @@ interface Shape {
  *
  * Every repetition is bounded: the engine keeps a place to go back to for each character of one, and fails with a
  * `RangeError` beyond some million. No credential has more than 8,192 characters.
+ *
+ * None reads a part of a text again for each place at which it could begin: what a pattern repeats is all that it
+ * needs, or cannot contain another beginning.
  */
 const SHAPES: readonly Shape[] = [
   { pattern: /\b(?:sk|pk|rk|xai|gsk|whsec)[-_][A-Za-z0-9_\-.*]{12,8192}/g, isCredential: isMixed },
   { pattern: /\b(?:AIza|ya29\.|AKIA|ASIA)[A-Za-z0-9_\-.*]{12,8192}/g },
   { pattern: /\bBearer\s{1,64}([A-Za-z0-9._~+/=*-]{8,8192})/gi, isCredential: (_found, token) => isMixed(token) },
-  // A JSON Web Token (RFC 7519): base64 objects and a signature.
-  { pattern: /\beyJ[A-Za-z0-9_-]{8,1024}\.[A-Za-z0-9_-]{8,1024}\.[A-Za-z0-9_-]{8,1024}/g },
   { pattern: /\bBasic\s{1,64}([A-Za-z0-9+/=]{8,8192})/gi, isCredential: (_found, token) => holdsPassword(token) },
   { pattern: /\b(?:org|proj|user)-([A-Za-z0-9]{12,8192})/g, isCredential: (_found, id) => isMixed(id) },
   { pattern: /\borgani[sz]ation\W{1,4}(?:id\W{1,4})?[0-9a-f]{8}-[0-9a-f-]{27}/gi },
@@ -36,12 +39,16 @@ const SHAPES: readonly Shape[] = [
       /[?&](?:(?:api|access)?[-_]?(?:key|token)|sig|signature|x-amz-[a-z-]{1,64}|x-goog-[a-z-]{1,64})=[^&\s"']{1,8192}/gi,
   },
   { pattern: /\/\/[^\s/@:]{1,1024}:[^\s/@]{1,8192}@/g },
-  // A longer run is cut. The last part has what would be too short by itself.
+  // Any run, so that the engine does not look for a long one at each character of a short one. A longer run is cut. The
+  // last part has what would be too short by itself.
   {
-    pattern: /[A-Za-z0-9+/_-]{200,8192}(?:[A-Za-z0-9+/_-]{1,199}(?![A-Za-z0-9+/_-]))?={0,2}/g,
+    pattern: /[A-Za-z0-9+/_-]{1,8192}(?:[A-Za-z0-9+/_-]{1,199}(?![A-Za-z0-9+/_-]))?={0,2}/g,
     isCredential: isEncoded,
   },
 ];
+
+/** A shorter run of letters and digits is an ordinary word. */
+const MIN_ENCODED_CHARACTERS = 200;
 
 const REPEATED_PLACEHOLDER = /\[redacted\](?:\[redacted\]){1,1024}/g;
 
@@ -57,7 +64,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     .sort((a, b) => b.length - a.length)
     .flatMap((secret) => [spellingsOf(secret), base64Of(secret)]);
   return (text) => {
-    let clean = text;
+    let clean = beginningOf(text, MAX_READ_CHARACTERS);
     for (const secret of known) clean = clean.replace(secret, PLACEHOLDER);
     clean = withoutCredentials(beginningOf(clean, MAX_SEARCHED_CHARACTERS));
     return clean.length > MAX_TEXT_CHARACTERS ? `${clean.slice(0, MAX_TEXT_CHARACTERS).toWellFormed()}…` : clean;
@@ -69,7 +76,7 @@ export function withoutCredentials(text: string): string {
   const clean = SHAPES.reduce(
     (clean, { pattern, isCredential }) =>
       clean.replace(pattern, (found, token) => isCredential?.(found, token) === false ? found : PLACEHOLDER),
-    text,
+    withoutWebTokens(text),
   );
   return clean.replace(REPEATED_PLACEHOLDER, PLACEHOLDER);
 }
@@ -121,6 +128,7 @@ function holdsPassword(token: string): boolean {
  * characters.
  */
 function isEncoded(run: string): boolean {
+  if (run.length < MIN_ENCODED_CHARACTERS) return false;
   const separators = run.length - run.replace(/[/_-]/g, "").length;
   return separators < run.length / 12 && /\d/.test(run) && /[A-Za-z]/.test(run);
 }

@@ -11,7 +11,7 @@ export interface PlacedOperation {
 }
 
 /**
- * An operation as a command. `BASE` is the address of the gateway and `KEY` a key; parameters of the path are variables
+ * An operation as a command to the gateway's address. `SWITCHYARD_KEY` is a key; parameters of the path are variables
  * of their names.
  *
  * @param value The body; undefined for none.
@@ -21,7 +21,7 @@ export function curlOf(placed: PlacedOperation, description: ApiDescription, val
   const form = requestBody?.content["multipart/form-data"];
   const hasJson = value !== undefined;
   const lines = [
-    `curl ${method === "GET" ? "" : `-X ${method} `}"$BASE${addressOf(placed)}"`,
+    `curl ${method === "GET" ? "" : `-X ${method} `}"${description.servers[0]?.url ?? ""}${addressOf(placed)}"`,
     ...headersOf(placed, description).map((header) => `-H "${header}"`),
     ...hasJson ? ['-H "Content-Type: application/json"', `-d '${quoted(JSON.stringify(value))}'`] : [],
     ...!hasJson && form !== undefined ? fieldsOf(form, description) : [],
@@ -35,7 +35,7 @@ function addressOf({ path, parameters }: PlacedOperation): string {
   return place + (query.length === 0 ? "" : `?${query.map(({ name }) => `${name}=${variable(name)}`).join("&")}`);
 }
 
-/** `KEY` is the key itself, not its id. */
+/** `KEY` would rather be the key itself than its id. */
 function variable(name: string): string {
   if (name === "key") return "${KEY_ID}";
   return `$\{${name.toUpperCase()}}`;
@@ -54,7 +54,7 @@ function headersOf({ operation, parameters }: PlacedOperation, description: ApiD
 
 function credentialOf(scheme: string, { components }: ApiDescription): string {
   const { type, name = "" } = components.securitySchemes[scheme] ?? { type: "http" };
-  const key = scheme === "adminKey" ? "$ADMIN_KEY" : "$KEY";
+  const key = scheme === "adminKey" ? "$SWITCHYARD_ADMIN_KEY" : "$SWITCHYARD_KEY";
   return type === "http" ? `Authorization: Bearer ${key}` : `${name}: ${key}`;
 }
 

@@ -24,7 +24,7 @@ import {
   videoOf,
 } from "../video_jobs.ts";
 
-const jobsOf = videoJobsByVendors();
+const jobsOf = videoJobsByVendors("alibaba");
 const IMAGES = new WeakMap<SimulatedVendors, Map<string, Uint8Array<ArrayBuffer>>>();
 
 const COMPATIBLE = "/compatible-mode/";

@@ -8,7 +8,7 @@ import { creationResponse, lastFrameOf, stateOf, type VideoJob, videoJobsByVendo
 /** The vendor's default length. */
 const OWN_SECONDS = 5;
 
-const jobsOf = videoJobsByVendors();
+const jobsOf = videoJobsByVendors("ark");
 
 const TASKS = "/generations/tasks";
 

@@ -9,7 +9,8 @@ import { SimulatedError } from "../../simulated_error.ts";
  */
 const MESSAGES: Readonly<Record<string, string>> = {
   GenerateContentRequest: "model contents:Content systemInstruction:Content tools:Tool toolConfig:ToolConfig " +
-    "generationConfig:GenerationConfig safetySettings:SafetySetting cachedContent serviceTier store continuationToken",
+    "generationConfig:GenerationConfig safetySettings:SafetySetting cachedContent serviceTier store " +
+    "continuationToken labels",
   CachedContent:
     "name model contents:Content systemInstruction:Content tools:Tool toolConfig:ToolConfig ttl expireTime " +
     "displayName createTime updateTime usageMetadata",
@@ -34,7 +35,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   GenerationConfig: "temperature topP topK candidateCount maxOutputTokens stopSequences seed presencePenalty " +
     "frequencyPenalty responseLogprobs logprobs responseMimeType responseSchema:Schema responseJsonSchema responseFormat " +
     "responseModalities thinkingConfig:ThinkingConfig mediaResolution speechConfig imageConfig routingConfig " +
-    "audioTimestamp enableEnhancedCivicAnswers enableAffectiveDialog modelSelectionConfig",
+    "audioTimestamp audioTranscriptionConfig enableEnhancedCivicAnswers enableAffectiveDialog modelSelectionConfig",
   ThinkingConfig: "includeThoughts thinkingBudget thinkingLevel",
   SafetySetting: "category threshold method",
   Schema: "type format title description nullable enum items:Schema minItems maxItems properties:Schema{} required " +

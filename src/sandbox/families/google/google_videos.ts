@@ -7,7 +7,7 @@ import { listIn } from "./google_fields.ts";
 import { SAMPLE_VIDEO } from "../sample_video.ts";
 import { creationResponse, stateOf, type VideoJob, videoJobsByVendors, videoOf } from "../video_jobs.ts";
 
-const jobsOf = videoJobsByVendors();
+const jobsOf = videoJobsByVendors("google");
 
 const RATIOS = ["16:9", "9:16"];
 const RESOLUTIONS = ["360p", "720p", "1080p", "4k"];

@@ -58,11 +58,37 @@ export function checkResponsesModel(body: JsonObject): void {
       throw badParameter("include", "Encrypted content is not supported with this model.");
     }
   }
+  checkToolSearch(body, facts);
   if (facts.canReason !== true) return;
   checkEffort(effort, "reasoning.effort", facts.efforts, model);
   if (takesSampling(facts, reasonsAt(effort, facts))) return;
   for (const name of ["temperature", "top_p", "top_logprobs"]) if (!isAbsent(body[name])) throw unsupported(name);
 }
+
+/** Source: OpenAI, guide Tool search; model page of GPT-5.4 nano. The words of the refusals were not seen. */
+function checkToolSearch(body: JsonObject, { hasToolSearch }: ModelFacts): void {
+  if (hasToolSearch !== false) return;
+  const added = placedIn(body.input, "input").flatMap(({ owner, path }) => placedIn(owner.tools, `${path}.tools`));
+  const outer = [...placedIn(body.tools, "tools"), ...added];
+  const inner = outer.flatMap(({ owner, path }) => placedIn(owner.tools, `${path}.tools`));
+  for (const { owner, path } of [...outer, ...inner]) {
+    if (owner.type === "tool_search") throw unsupported(path);
+    if (owner.defer_loading === true) throw unsupported(`${path}.defer_loading`);
+  }
+}
+
+/**
+ * The names of the tools that a choice may name: those of `tools`, and for some models those that items of the input
+ * add. Source: pydantic/pydantic-ai, profile of OpenAI.
+ */
+export function choosableTools(body: JsonObject): ReadonlySet<string> {
+  const isAdded = factsIn(OPENAI_FACTS, String(body.model)).hasAddedToolChoice !== false;
+  const added = objectsOf(body.input).filter(({ type }) => ADDS_TOOLS.includes(String(type)));
+  const lists = [body.tools, ...isAdded ? added.map(({ tools }) => tools) : []];
+  return new Set(lists.flatMap((list) => objectsOf(list).map(({ name }) => String(name))));
+}
+
+const ADDS_TOOLS = ["additional_tools", "tool_search_output"];
 
 /**
  * Refuses the marks of other vendors, and those of OpenAI for models without them. Source: BerriAI/litellm#28431, which

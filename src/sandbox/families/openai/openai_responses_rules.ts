@@ -12,12 +12,12 @@ import {
   checkReplySchema,
 } from "./openai_fields.ts";
 import { checkItems } from "./openai_item_rules.ts";
-import { checkCacheMarks, checkResponsesModel } from "./openai_model_rules.ts";
+import { checkCacheMarks, checkResponsesModel, choosableTools } from "./openai_model_rules.ts";
 
 /** Source: Responses API reference, "Create a model response", request body. */
 const FIELDS = new Set(
-  ("background client_metadata context_management conversation include input instructions max_output_tokens " +
-    "max_tool_calls metadata model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key " +
+  ("access_programs background background_options client_metadata context_management conversation image include " +
+    "input instructions max_output_tokens max_tool_calls metadata model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key " +
     "prompt_cache_options prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options " +
     "temperature text tool_choice tools top_logprobs top_p truncation user").split(" "),
 );
@@ -115,6 +115,10 @@ function checkTools(body: JsonObject): void {
   const isSearch = isObject(choice) && SEARCHES.includes(String(choice.type));
   if (isSearch && !listOf(body.tools).some((tool) => isObject(tool) && SEARCHES.includes(String(tool.type)))) {
     throw badParameter("tool_choice", `Tool choice '${choice.type}' not found in 'tools' parameter.`);
+  }
+  if (isObject(choice) && (choice.type === "function" || choice.type === "custom")) {
+    if (choosableTools(body).has(String(choice.name))) return;
+    throw badParameter("tool_choice", `Tool choice '${choice.name}' not found in 'tools' parameter.`);
   }
   if (listOf(body.tools).length > 0 || isAbsent(choice) || choice === "none" || choice === "auto") return;
   throw badParameter("tool_choice", "Tool choices other than 'auto' and 'none' are only allowed with 'tools'.");

@@ -21,7 +21,7 @@ import {
   videoOf,
 } from "../video_jobs.ts";
 
-const jobsOf = videoJobsByVendors();
+const jobsOf = videoJobsByVendors("openrouter");
 
 const VIDEOS = "/api/v1/videos";
 /**

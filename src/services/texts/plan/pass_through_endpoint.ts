@@ -15,7 +15,7 @@ import { endpointsAt, mustLeave, type ServedAt } from "./served_endpoints.ts";
  * sent to another endpoint because the model refuses them at this one.
  */
 export function passThroughEndpointOf(request: TextRequest, served: ServedAt): TextEndpoint | null {
-  const endpoints = endpointsAt(served);
+  const endpoints = endpointsAt(served, request);
   const own = endpoints.find((endpoint) =>
     endpoint.passThrough !== null && isSameFormat(request, endpoint) &&
     (endpoint.canPass?.(request.outlineText, served.provider.quirks) ?? true)

@@ -22,10 +22,13 @@ export function factsAt({ provider, model, name }: ServedAt): ModelFacts {
 }
 
 /**
- * Returns the endpoints at which a provider serves a model, preferred first. Some models are not served at chat
- * completions by their maker; relays have them there.
+ * Returns the endpoints at which a provider serves a model for a request, preferred first. Some models are not served
+ * at chat completions by their maker; relays have them there.
  */
-export function endpointsAt(served: ServedAt): readonly TextEndpoint[] {
+export function endpointsAt(
+  served: ServedAt,
+  request: Pick<TextRequest, "outlineText"> | null,
+): readonly TextEndpoint[] {
   const endpoints = textEndpointsOf(served.provider, served.name);
   if (endpoints.length < 2) return endpoints;
   const { chatTools, hasChat } = factsAt(served);
@@ -34,13 +37,17 @@ export function endpointsAt(served: ServedAt): readonly TextEndpoint[] {
     if (others.length > 0) return others;
   }
   if (!endpoints.some(({ isReserve }) => isReserve === true)) return endpoints;
-  return chatTools === "without_reasoning" ? endpoints : endpoints.filter(({ isReserve }) => isReserve !== true);
+  // Of models of other makers, whose facts name no tools, chat completions is all that there is.
+  const needsReserve = chatTools === "without_reasoning" ||
+    (chatTools !== null && served.provider.quirks.has("no_file_parts") && request !== null &&
+      mayHoldFile(request));
+  return needsReserve ? endpoints : endpoints.filter(({ isReserve }) => isReserve !== true);
 }
 
 /**
  * Whether a request cannot be sent to an endpoint of its own format, because the model refuses a field of it there: it
- * goes to another endpoint of the provider, or is rewritten, so that the gateway applies its stop sequences. A request
- * that needs what only this format has stays, without what is refused.
+ * goes to another endpoint of the provider, or is rewritten, so that the gateway applies its stop sequences and sends
+ * the text of documents. A request that needs what only this format has stays, without what is refused.
  */
 export function mustLeave(
   { format: { refusals } }: TextEndpoint,
@@ -51,16 +58,27 @@ export function mustLeave(
   if (refusals === undefined) return false;
   const refused = refusals.refusedFields(body, targetAt(served));
   if (refused.length === 0 || refusals.exclusiveField(body) !== null) return false;
-  return refused.includes("stop") || endpoints.some(({ format }) => format.refusals === undefined);
+  return refused.some((field) => field === "stop" || field === "file") ||
+    endpoints.some(({ format }) => format.refusals === undefined);
 }
 
 /**
- * Whether an endpoint may refuse a request of another format, which offers tools or names stop sequences. The endpoint
- * is chosen before the request is read, so its effort is not known.
+ * Whether an endpoint may refuse a request of another format, which has tools, documents or stop sequences. The
+ * endpoint is chosen before the request is read, so its effort is not known.
  */
-export function mayRefuse({ format: { refusals } }: TextEndpoint, body: JsonObject, served: ServedAt): boolean {
+export function mayRefuse(
+  { format: { refusals } }: TextEndpoint,
+  { body, outlineText }: Pick<TextRequest, "body" | "outlineText">,
+  served: ServedAt,
+): boolean {
   if (refusals === undefined) return false;
-  return refusals.mayRefuse({ tools: offersTools(body), stop: hasStopSequence(body) }, targetAt(served));
+  const offered = { tools: offersTools(body), stop: hasStopSequence(body), files: mayHoldFile({ outlineText }) };
+  return refusals.mayRefuse(offered, targetAt(served));
+}
+
+/** Searches the text for a document of any format, by the type of its part or of its contents. */
+function mayHoldFile({ outlineText }: Pick<TextRequest, "outlineText">): boolean {
+  return /"(?:input_file|document|file)"|"application\/|"file_?[dD]ata"/.test(outlineText);
 }
 
 function targetAt(served: ServedAt): FactTarget {

@@ -15,7 +15,7 @@ export function isTierSupported(tier: string, served: readonly ServedAt[], reque
     passThroughEndpointOf(request, each) !== null ||
     // Vendors that imitate another vendor's format may not support its tiers.
     (!each.provider.quirks.has("no_service_tier") &&
-      endpointsAt(each).every(({ format }) => format.supportsTier(tier)))
+      endpointsAt(each, null).every(({ format }) => format.supportsTier(tier)))
   );
 }
 

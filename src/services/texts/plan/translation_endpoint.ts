@@ -23,7 +23,7 @@ export function translationEndpointOf(
   { model, candidate: { model: name } }: TranslationContext,
 ): TextEndpoint {
   const served = { provider, model, name };
-  const endpoints = endpointsAt(served);
+  const endpoints = endpointsAt(served, request);
   const sameFormat = endpoints.find((each) =>
     isSameFormat(request, each) && !mustLeave(each, request, served, endpoints)
   );
@@ -47,12 +47,16 @@ function endpointFor(
   request: TextRequest,
 ): TextEndpoint {
   const [first] = endpoints;
-  if (!first) throw new GatewayError("route_error", `Provider "${served.provider.name}" does not support text`);
+  if (!first) {
+    throw new GatewayError("route_error", `Provider "${served.provider.name}" does not support text`, {
+      isFinal: true,
+    });
+  }
   if (endpoints.length === 1) return first;
   const hasAudio = mayHoldAudio(request.outlineText);
   const hasStop = hasStopSequence(request.body);
   const takesMedia = ({ format }: TextEndpoint) => format.takesAudio || !hasAudio;
-  const takesTools = (endpoint: TextEndpoint) => takesMedia(endpoint) && !mayRefuse(endpoint, request.body, served);
+  const takesTools = (endpoint: TextEndpoint) => takesMedia(endpoint) && !mayRefuse(endpoint, request, served);
   // Without a field for stop sequences in the format, the gateway applies them itself.
   return endpoints.find((endpoint) => takesTools(endpoint) && (endpoint.format.hasStop || !hasStop)) ??
     endpoints.find(takesTools) ?? endpoints.find(takesMedia) ?? first;

@@ -72,17 +72,22 @@ function dataOf(line: string): string | null {
 }
 
 /** Data up to this size is parsed regardless of its content. */
+const TINY_DATA_CHARACTERS = 65_536;
+/** Data up to this size can be a whole reply with the probabilities of its tokens. */
 const SMALL_DATA_CHARACTERS = 1_048_576;
+const MAX_SMALL_VALUES = 200_000;
 const MAX_VALUES = 50_000;
 
 /**
  * Rejects large data that cannot be a reply's, because parsing it would delay other callers. Pictures have few values.
  *
- * @throws {RangeError} For more than 50,000 values in more than a megabyte.
+ * @throws {RangeError} For more than 50,000 values in more than a megabyte, or 200,000 in less.
  */
 export function rejectManyValues(data: string): void {
-  if (data.length <= SMALL_DATA_CHARACTERS || !textHasMoreValuesThan(data, MAX_VALUES)) return;
-  throw new RangeError(`Stream event has more than ${MAX_VALUES} JSON values`);
+  if (data.length <= TINY_DATA_CHARACTERS) return;
+  const maxValues = data.length <= SMALL_DATA_CHARACTERS ? MAX_SMALL_VALUES : MAX_VALUES;
+  if (!textHasMoreValuesThan(data, maxValues)) return;
+  throw new RangeError(`Stream event has more than ${maxValues} JSON values`);
 }
 
 /** Whether data is the end marker of chat completions. */

@@ -51,7 +51,8 @@ export async function readableSource(
 
 /** @param start Without leading spaces; empty if nothing else has come. */
 function kindOf(start: string): "unknown" | "events" | "whole" | "other" {
-  if (start.startsWith("{")) return "whole";
+  // A list is no reply, and can have a failure.
+  if (start.startsWith("{") || start.startsWith("[")) return "whole";
   if (EVENTS_START.test(start)) return "events";
   return EVENT_FIELDS.some((field) => field.startsWith(start)) ? "unknown" : "other";
 }

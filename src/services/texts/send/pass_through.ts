@@ -2,6 +2,7 @@ import { relayStream } from "../../calls/stream_relay.ts";
 import type { PassThrough, PreparedRequest } from "../../../conversation/contract/pass_through.ts";
 import { statePolicyOf } from "../../../conversation/contract/issued_ids.ts";
 import type { Usage } from "../../../conversation/neutral/usage.ts";
+import { FailedReply } from "../../../conversation/parts/reply/failed_reply.ts";
 import { returnBodyBuffer } from "../../../platform/lib/bytes/body_buffers.ts";
 import { freeBytes } from "../../../platform/lib/bytes/free_bytes.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
@@ -234,6 +235,7 @@ function usageOfWhole(
   try {
     const reported = format.readUsage(value);
     if (reported === null) return countReply().then((tokens) => estimatedUsageOf(request, tokens)).catch(failed);
+    if (reported.freshTokens === 0 && reported.outputTokens === 0) throwFailureIn(value, format);
     // A reply without text, such as one that a filter stopped, may not be readable.
     const countOutput = () => countReply().catch(() => 0);
     const hostedCalls = measure.hostedTools > 0 ? countHostedCalls(text) : 0;
@@ -241,5 +243,14 @@ function usageOfWhole(
     return recover(usage, failed);
   } catch (cause) {
     return failed(cause);
+  }
+}
+
+/** Throws the failure that a reply reports beside a usage of nothing. Another reply may not be readable. */
+function throwFailureIn(value: unknown, { readReply }: Pick<TextAttempt["endpoint"]["format"], "readReply">): void {
+  try {
+    readReply(value);
+  } catch (cause) {
+    if (cause instanceof FailedReply) throw cause;
   }
 }

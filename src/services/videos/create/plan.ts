@@ -203,7 +203,9 @@ function candidatesOf(
   accountId: string,
 ): readonly Candidate[] {
   const able = ableOf(parts, model, pin);
-  if (able.length === 0) throw new GatewayError("route_error", `No provider generates videos with "${model.id}"`);
+  if (able.length === 0) {
+    throw new GatewayError("route_error", `No provider generates videos with "${model.id}"`, { isFinal: true });
+  }
   return byWeight(able, { breaker: parts.breaker, accountId }, pin);
 }
 

@@ -1,13 +1,12 @@
-import { Buffer } from "node:buffer";
 import type { FileStore } from "../../../platform/files/files.ts";
 import { signedUrl } from "../../../platform/files/signed_url.ts";
 import { GatewayError } from "../../../platform/lib/basics/gateway_error.ts";
-import { concatBytes } from "../../../platform/lib/bytes/concat_bytes.ts";
 import { DEFAULT_IMAGE_TYPES, mediaTypeOf } from "../../../platform/lib/media/media_type.ts";
 import type { HeldMemory } from "../../../platform/lib/process/memory_budget.ts";
 import { download, DownloadRefused } from "../../../platform/net/download.ts";
 import { EgressError } from "../../../platform/net/egress_error.ts";
 import { checkTargetUrl } from "../../../platform/net/target.ts";
+import { base64Of, dataUriOf, type InlineSource } from "../../../vendors/upstreams/contract/inline_file.ts";
 import type { MediaForms, VideoMedia } from "../../../vendors/upstreams/contract/video_upstream.ts";
 import type { Medium } from "../../../vendors/video_mode.ts";
 import type { TaskMedia } from "../tasks/task.ts";
@@ -22,8 +21,6 @@ export const MAX_MEDIA_BYTES: Readonly<Record<Medium, number>> = {
 /** Maximum size of media sent inline to a vendor that could also fetch them. */
 const INLINE_BYTES = 10_000_000;
 const FETCH_MS = 60_000;
-/** Memory used per byte of a medium: the bytes, base64, JSON text and the encoded request body. */
-const MEDIA_MEMORY_FACTOR = 5;
 
 /**
  * Returns the form in which a vendor gets a medium; null if there is none, or if it takes no images of the type. A
@@ -62,7 +59,9 @@ export function isPublicBase({ baseUrl, egress }: Pick<VideoParts, "baseUrl" | "
 }
 
 /**
- * Returns a medium in the vendor's form.
+ * Returns a medium in the vendor's form. Its bytes are in memory, since a file can be removed before it is sent, and
+ * are encoded piece by piece while they are sent: a text of 60 MB would take a tenth of a second, in which this thread
+ * would answer nobody else.
  *
  * @param memory Limits the memory of the medium.
  * @throws {GatewayError} `overloaded`; `invalid_request` if the medium cannot be read or has no form that the vendor
@@ -74,21 +73,32 @@ export async function mediaFor(
   forms: MediaForms,
   memory: Pick<HeldMemory, "reserve">,
 ): Promise<VideoMedia> {
-  const reserve = (bytes: number) => memory.reserve(bytes * MEDIA_MEMORY_FACTOR);
+  const reserve = (bytes: number) => memory.reserve(bytes);
   const form = formFor(media, forms, isPublicBase(parts));
   if (form === null) {
     throw new GatewayError("invalid_request", `Cannot send a reference of type ${media.medium}_url`);
   }
   if (form === "url") return { medium: media.medium, mediaType: typeOf(media), form, value: addressOf(parts, media) };
-  const { bytes, mediaType } = media.at === "url"
+  const { pieces, mediaType } = media.at === "url"
     ? await fetchMedia(parts, media, reserve)
     : await storedMedia(parts.files, media, reserve);
   if (!isTakenType(media.medium, mediaType, forms)) {
     throw new GatewayError("invalid_request", `Cannot use a reference: the provider takes no ${mediaType}`);
   }
-  const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
-  const value = form === "base64" ? base64 : `data:${mediaType};base64,${base64}`;
-  return { medium: media.medium, mediaType, form, value };
+  const source = sourceOf(pieces, mediaType);
+  return { medium: media.medium, mediaType, form, value: form === "base64" ? base64Of(source) : dataUriOf(source) };
+}
+
+type Pieces = readonly Uint8Array<ArrayBuffer>[];
+
+function sourceOf(pieces: Pieces, mediaType: string): InlineSource {
+  return {
+    mediaType,
+    lengthBytes: pieces.reduce((sum, { length }) => sum + length, 0),
+    async *open() {
+      yield* pieces;
+    },
+  };
 }
 
 function typeOf(media: TaskMedia): string | null {
@@ -104,9 +114,9 @@ async function storedMedia(files: FileStore, media: TaskMedia & { at: "file" }, 
   reserve(media.bytes);
   const file = await files.find(media.name);
   if (!file) throw new GatewayError("invalid_request", "Cannot read a reference: its file no longer exists");
-  const pieces: Uint8Array[] = [];
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
   for await (const piece of file.read()) pieces.push(piece);
-  return { bytes: concatBytes(pieces), mediaType: media.mediaType };
+  return { pieces, mediaType: media.mediaType };
 }
 
 async function fetchMedia(
@@ -118,7 +128,7 @@ async function fetchMedia(
     const options = { maxBytes: MAX_MEDIA_BYTES[media.medium], timeoutMs: FETCH_MS, reserve };
     const { bytes } = await download(media.url, options, egress);
     const mediaType = await mediaTypeOf(bytes);
-    if (mediaType?.startsWith(`${media.medium}/`)) return { bytes, mediaType };
+    if (mediaType?.startsWith(`${media.medium}/`)) return { pieces: [bytes], mediaType };
     throw new GatewayError("invalid_request", `Cannot use a reference: its content is not of type ${media.medium}`);
   } catch (error) {
     if (!(error instanceof EgressError) && !(error instanceof DownloadRefused)) throw error;

@@ -4,7 +4,7 @@ import { imageRequestOptions } from "../shared/images/image_request_options.ts";
 import { generatedImageOf } from "../shared/images/image_reply.ts";
 import { pixelsOf } from "../shared/images/image_size.ts";
 import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../contract/image_upstream.ts";
-import { dataUriOf, jsonBody } from "../shared/images/json_body.ts";
+import { dataUriOf, jsonBody } from "../contract/inline_file.ts";
 import type { Outbound } from "../call/outbound_call.ts";
 import { alibabaFailureKindOf, isAlibabaRefusal, readAlibabaError } from "./refusal.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "../shared/images/image_reply.ts";
 import { nearestRatio, pixelsOf } from "../shared/images/image_size.ts";
 import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../contract/image_upstream.ts";
-import { dataUriOf, jsonBody } from "../shared/images/json_body.ts";
+import { dataUriOf, jsonBody } from "../contract/inline_file.ts";
 import type { Outbound } from "../call/outbound_call.ts";
 import { arkFailureKindOf, isArkRefusal, readArkError } from "./failure_kind.ts";
 

@@ -5,7 +5,7 @@ import type { UpstreamFailure } from "../call/failure.ts";
 import { editWithoutMask } from "../shared/images/image_edit.ts";
 import { type ImageJobParts, type ImageProgress, startImageJob, waitForImages } from "../shared/images/image_job.ts";
 import type { ImageOrder, ImageOutcome, ImageUpstream } from "../contract/image_upstream.ts";
-import { base64Of, jsonBody } from "../shared/images/json_body.ts";
+import { base64Of, jsonBody } from "../contract/inline_file.ts";
 import type { JsonRequestOptions, Outbound } from "../call/outbound_call.ts";
 import { inputsOf, isTooLarge, shapeFor, sizeOf } from "./inputs.ts";
 

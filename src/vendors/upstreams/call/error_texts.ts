@@ -44,6 +44,8 @@ export const ERROR_TEXTS = {
    * xAI: an unknown key is a 400 with the code of any invalid argument. Source: xAI documentation, "Debugging errors".
    */
   xaiUnknownKey: /^Incorrect API key provided/,
+  /** Z.ai: an account without a balance is a 429 with a number as its code. Source: Z.AI API reference, "Errors". */
+  zaiBalanceExhausted: /^Insufficient balance or no resource package\b/i,
   /**
    * Vendors that report a bad key with 403, like a missing permission: "Your API key was reported as leaked", "Not
    * authenticated", "This organization has been disabled". It does not match "Your API key does not have permission to

@@ -64,6 +64,8 @@ export interface FailureFacts {
   readonly connectionCause?: ConnectionCause | undefined;
   /** Whether the vendor no longer has the model. Default: false. */
   readonly isModelGone?: boolean;
+  /** Whether the vendor says that the same request fails again. Default: false. */
+  readonly isFinal?: boolean;
 }
 
 /** A failure of an upstream. Its message contains no secrets. */
@@ -169,6 +171,23 @@ export function failureKindOf(status: number): FailureKind {
   return status < 500 ? "invalid" : "unavailable";
 }
 
+/**
+ * Codes with the status 429 of accounts without a balance: no caller can wait for that. Source: OpenAI, guide Error
+ * codes; Moonshot API reference, "Errors".
+ */
+const NO_BALANCE: ReadonlySet<string | null> = new Set([
+  "insufficient_quota",
+  "credit_balance_exhausted",
+  "billing_hard_limit_reached",
+  "billing_not_active",
+  "exceeded_current_quota_error",
+]);
+
+/** Whether a vendor reports that the gateway's account has no balance left, with the status of a rate limit. */
+export function isBalanceExhausted({ code, message }: { readonly code: string | null; readonly message: string }) {
+  return NO_BALANCE.has(code) || ERROR_TEXTS.zaiBalanceExhausted.test(message);
+}
+
 /** Statuses after which clients of the vendor's own format wait and retry. */
 const RETRY_STATUSES: ReadonlySet<number | null> = new Set([503, 529]);
 
@@ -178,9 +197,9 @@ const RETRY_STATUSES: ReadonlySet<number | null> = new Set([503, 529]);
  * @param isCallersFormat Whether the caller uses the vendor's own format, so that its client handles a 503 or 529.
  */
 export function gatewayErrorFor(failure: UpstreamFailure, isCallersFormat = false): GatewayError {
-  const { status, retryAfterSeconds, vendorCode, field, reason } = failure.facts;
+  const { status, retryAfterSeconds, vendorCode, field, reason, isFinal } = failure.facts;
   const { message, provider, loggedMessage } = failure;
-  const details = { retryAfterSeconds, vendorCode, field, reason, provider, loggedMessage, cause: failure };
+  const details = { retryAfterSeconds, vendorCode, field, reason, provider, loggedMessage, isFinal, cause: failure };
   switch (failure.kind) {
     case "auth":
       // The vendor's message would suggest that the caller's own key is invalid.

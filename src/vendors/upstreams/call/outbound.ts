@@ -1,4 +1,5 @@
 import type { Clock } from "../../../platform/lib/basics/clock.ts";
+import { textHasMoreValuesThan } from "../../../platform/lib/json/json_values.ts";
 import { essenceOf } from "../../../platform/lib/media/content_type.ts";
 import { GatewayError, gatewayErrorOf } from "../../../platform/lib/basics/gateway_error.ts";
 import type { JoinedBytes } from "../../../platform/lib/bytes/joined_bytes.ts";
@@ -26,7 +27,7 @@ import { partsOf } from "../../../platform/net/http1/sent_body.ts";
 import type { HeaderFields, Rejection, RequestToAuthorize } from "./authorization.ts";
 import { ExchangeWatch } from "./exchange_watch.ts";
 import { isCredentialRejected } from "./rejected_credential.ts";
-import { type FailureFacts, type FailureKind, failureKindOf, UpstreamFailure } from "./failure.ts";
+import { type FailureFacts, type FailureKind, failureKindOf, isBalanceExhausted, UpstreamFailure } from "./failure.ts";
 import { CAUSE_TEXTS } from "./connection_cause.ts";
 import { isStreamedBody, watchedBody } from "./outbound_body.ts";
 import type { Outbound, OutboundCall, OutboundResponse } from "./outbound_call.ts";
@@ -60,6 +61,7 @@ export interface OutboundOptions {
 
 const JSON_LINE = "content-type: application/json\r\n";
 const MAX_ERROR_BODY_BYTES = 262_144;
+const MAX_ERROR_VALUES = 20_000;
 const ERROR_BODY_TIMEOUT_MS = 10_000;
 
 /**
@@ -281,9 +283,10 @@ async function refusalOf(response: HttpResponse, call: OutboundCall, options: Ou
   const isKeyRejected = isCredentialRejected(response.status, body, error);
   const redirectNote = response.status < 400 ? ": redirects are not followed" : "";
   const fallback = messageOf(options, `responded with status ${response.status}${redirectNote}`);
+  const hasNoBalance = response.status === 429 && isBalanceExhausted(error);
   return new UpstreamFailure(
     options.provider,
-    isKeyRejected ? "auth" : error.kind ?? failureKindOf(response.status),
+    isKeyRejected ? "auth" : error.kind ?? (hasNoBalance ? "unavailable" : failureKindOf(response.status)),
     error.message === "" ? fallback : options.redact(error.message),
     {
       status: response.status,
@@ -294,6 +297,7 @@ async function refusalOf(response: HttpResponse, call: OutboundCall, options: Ou
       field: error.field === null ? undefined : options.redact(error.field),
       reason: error.reason,
       isContentRefusal: error.isContentRefusal,
+      isFinal: hasNoBalance || response.head.get("x-should-retry") === "false",
       vendorTime: vendorTimeOf(response),
       costUsd: error.costUsd,
       vendorRequestId: vendorRequestIdOf((name) => response.head.get(name)) ?? undefined,
@@ -430,7 +434,9 @@ function parseHttpDate(value: string): number {
   return Date.parse(value.endsWith(" GMT") ? value : `${value} GMT`);
 }
 
+/** The value of an error's body; null for one that is no JSON, or has more values than any error. */
 function parsedOrNull(text: string): unknown {
+  if (textHasMoreValuesThan(text, MAX_ERROR_VALUES)) return null;
   try {
     return JSON.parse(text);
   } catch {

@@ -1,5 +1,4 @@
 import { JsonCursor } from "../../../platform/lib/json/json_cursor.ts";
-import { nextTurn } from "../../../platform/lib/streams/loop_turns.ts";
 
 /**
  * A vector in the text of a JSON reply. Its bytes are used as they are, because parsing a long list of vectors would
@@ -36,8 +35,8 @@ export interface VectorList {
   readonly usage: unknown;
 }
 
-/** A few milliseconds of work. */
-const SLICE_BYTES = 1_000_000;
+/** A vector of 65,536 numbers as text. */
+export const MAX_VECTOR_BYTES = 2_000_000;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const DECODER = new TextDecoder();
 
@@ -59,7 +58,8 @@ export async function readVectorList(
   for (const name of cursor.members()) {
     if (name === names.usage) usage = cursor.value();
     else if (name === names.list) items = await readItems(cursor, count, () => readItem(cursor, names));
-    else cursor.skip();
+    else await cursor.skip();
+    await cursor.pause();
   }
   cursor.end();
   if (items === null) throw new TypeError("The reply has no list of vectors");
@@ -72,44 +72,52 @@ export async function readVectorList(
 
 /** The vector of one input. */
 interface ReadItem {
-  readonly vector: Vector;
+  readonly vector: MeasuredVector;
   /** The number of the input. Default: the place in the list. */
   readonly index?: number;
   readonly statistics?: unknown;
 }
 
+/** A vector and its length. */
+interface MeasuredVector extends Vector {
+  /** The number of numbers. */
+  readonly numbers: number;
+}
+
 /** Reads a list with one item for each input. */
-async function readItems(cursor: JsonCursor, count: number, read: () => ReadItem): Promise<readonly ReadItem[]> {
+async function readItems(
+  cursor: JsonCursor,
+  count: number,
+  read: () => Promise<ReadItem>,
+): Promise<readonly ReadItem[]> {
   const byInput = new Array<ReadItem | undefined>(count);
   let items = 0;
-  let pauseAt = cursor.at + SLICE_BYTES;
   for (const nth of cursor.items()) {
     items++;
-    const item = read();
+    const item = await read();
     const { index = nth } = item;
     if (index >= count || byInput[index] !== undefined) throw new TypeError("The reply has other indexes");
     byInput[index] = item;
-    if (cursor.at < pauseAt) continue;
-    await nextTurn();
-    pauseAt = cursor.at + SLICE_BYTES;
+    await cursor.pause();
   }
   if (items !== count) throw new TypeError("The reply has another number of vectors");
   const given = byInput.filter((item) => item !== undefined);
-  if (new Set(given.map(({ vector }) => lengthOf(vector))).size > 1) {
+  if (new Set(given.map(({ vector }) => vector.numbers)).size > 1) {
     throw new TypeError("The vectors have different lengths");
   }
   return given;
 }
 
-function readItem(cursor: JsonCursor, names: VectorListNames): ReadItem {
+async function readItem(cursor: JsonCursor, names: VectorListNames): Promise<ReadItem> {
   const { within, ...inner } = names;
   let item: Partial<ReadItem> = {};
   for (const name of cursor.members()) {
-    if (within !== undefined && name === within) item = { ...item, ...readItem(cursor, inner) };
-    else if (within === undefined && name === names.vector) item = { ...item, vector: readVector(cursor) };
+    if (within !== undefined && name === within) item = { ...item, ...await readItem(cursor, inner) };
+    else if (within === undefined && name === names.vector) item = { ...item, vector: await readVector(cursor) };
     else if (name === names.statistics) item = { ...item, statistics: cursor.value() };
     else if (name === "index") item = { ...item, index: readIndex(cursor.value()) };
-    else cursor.skip();
+    else await cursor.skip();
+    await cursor.pause();
   }
   const { vector, ...rest } = item;
   if (vector === undefined) throw new TypeError("An item of the reply has no vector");
@@ -141,17 +149,19 @@ export async function readBareVectors(
   let usage: unknown;
   const readAny = async () =>
     cursor.isAtListOfLists
-      ? await readItems(cursor, count, () => ({ vector: readVector(cursor) }))
-      : [{ vector: readVector(cursor) }];
+      ? await readItems(cursor, count, async () => ({ vector: await readVector(cursor) }))
+      : [{ vector: await readVector(cursor) }];
   for (const name of cursor.members()) {
     if (name === names.usage) usage = cursor.value();
-    else if (name !== names.vectors) cursor.skip();
+    else if (name !== names.vectors) await cursor.skip();
     else if (cursor.isAtObject) {
       for (const member of cursor.members()) {
         if (member === (names.member ?? "float")) items = await readAny();
-        else cursor.skip();
+        else await cursor.skip();
+        await cursor.pause();
       }
     } else items = await readAny();
+    await cursor.pause();
   }
   cursor.end();
   if (items === null || items.length !== count) throw new TypeError("The reply has another number of vectors");
@@ -163,47 +173,47 @@ function readIndex(value: unknown): number {
   return value;
 }
 
-function readVector(cursor: JsonCursor): Vector {
-  if (cursor.isAtString) {
-    const bytes = cursor.skip().subarray(1, -1);
-    if (bytes.length === 0 || bytes.length % 4 !== 0 || !BASE64.test(DECODER.decode(bytes))) {
-      throw new TypeError("A vector is not base64");
-    }
-    return { encoding: "base64", bytes };
+async function readVector(cursor: JsonCursor): Promise<MeasuredVector> {
+  const isText = cursor.isAtString;
+  if (!isText && !cursor.isAtList) throw new TypeError("A vector is neither a list nor base64");
+  const whole = await cursor.skip();
+  if (whole.length > MAX_VECTOR_BYTES) throw new TypeError(`A vector has more than ${MAX_VECTOR_BYTES} bytes`);
+  if (!isText) return { encoding: "float", bytes: whole, numbers: numbersIn(whole) };
+  const bytes = whole.subarray(1, -1);
+  if (bytes.length === 0 || bytes.length % 4 !== 0 || !BASE64.test(DECODER.decode(bytes))) {
+    throw new TypeError("A vector is not base64");
   }
-  if (!cursor.isAtList) throw new TypeError("A vector is neither a list nor base64");
-  const bytes = cursor.skip();
-  if (!areNumbers(bytes)) throw new TypeError("A vector has values other than numbers");
-  return { encoding: "float", bytes };
+  // Four bytes for each number.
+  return { encoding: "base64", bytes, numbers: Math.floor(bytes.length * 3 / 16) };
 }
 
-/** Whether a list consists of numbers: at least one, and no text, literal or list. */
-function areNumbers(list: Uint8Array): boolean {
+/**
+ * The number of numbers of a list, at least one.
+ *
+ * @throws {TypeError} If it has a text, a literal or a list.
+ */
+function numbersIn(list: Uint8Array): number {
+  let numbers = 1;
   let isEmpty = true;
-  for (let at = 1; at < list.length - 1; at++) {
-    const byte = list[at]!;
+  let areNumbers = true;
+  for (let at = 1; at < list.length - 1 && areNumbers; at++) {
+    const byte = list[at] ?? 0;
     const isDigit = byte >= 0x30 && byte <= 0x39;
     if (isDigit) isEmpty = false;
     else if (byte === 0x2c) {
-      if (isEmpty) return false;
+      areNumbers = !isEmpty;
       isEmpty = true;
-    } else if (!isSign(byte)) return false;
+      numbers++;
+    } else areNumbers = isSign(byte);
   }
-  return !isEmpty;
+  if (areNumbers && !isEmpty) return numbers;
+  throw new TypeError("A vector has values other than numbers");
 }
 
 /** Whether a byte other than a digit can be in a number, or is space. */
 function isSign(byte: number): boolean {
   return byte === 0x2d || byte === 0x2e || byte === 0x65 || byte === 0x45 || byte === 0x2b || byte === 0x20 ||
     byte === 0x0a || byte === 0x0d || byte === 0x09;
-}
-
-/** The number of numbers; base64 has four bytes for each. */
-function lengthOf({ encoding, bytes }: Vector): number {
-  if (encoding === "base64") return Math.floor(bytes.length * 3 / 16);
-  let length = 1;
-  for (const byte of bytes) if (byte === 0x2c) length++;
-  return length;
 }
 
 /**

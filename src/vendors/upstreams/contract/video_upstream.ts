@@ -1,4 +1,5 @@
 import type { Medium, VideoMode } from "../../video_mode.ts";
+import type { InlineFile } from "./inline_file.ts";
 
 /** An image, audio or video in a request, in a form that the vendor accepts. */
 export interface VideoMedia {
@@ -8,8 +9,8 @@ export interface VideoMedia {
   readonly mediaType: string | null;
   /** A URL that the vendor can download, a `data:` URI, or base64 without a prefix: see {@linkcode MediaForms}. */
   readonly form: "url" | "data_uri" | "base64";
-  /** The URL, URI or base64 text. */
-  readonly value: string;
+  /** The URL; or the content, which is written as that text while the request is sent. */
+  readonly value: string | InlineFile;
 }
 
 /** The forms in which a vendor accepts media, preferred first. */

@@ -6,7 +6,7 @@ import { type ImageJobParts, type ImageProgress, startImageJob, waitForImages } 
 import { generatedImageOf } from "../shared/images/image_reply.ts";
 import { nearestRatio, pixelsOf, withinArea } from "../shared/images/image_size.ts";
 import type { ImageOrder, ImageOutcome, ImageUpstream } from "../contract/image_upstream.ts";
-import { dataUriOf, jsonBody } from "../shared/images/json_body.ts";
+import { dataUriOf, jsonBody } from "../contract/inline_file.ts";
 import type { JsonRequestOptions, Outbound } from "../call/outbound_call.ts";
 import { type FalImageEndpoint, type FalImageInputs, imageEndpointFor } from "./image_inputs.ts";
 import {

@@ -11,7 +11,7 @@ import type {
   ImageOutcome,
   ImageUpstream,
 } from "../contract/image_upstream.ts";
-import { base64Of, jsonBody } from "../shared/images/json_body.ts";
+import { base64Of, jsonBody } from "../contract/inline_file.ts";
 import { geminiPath } from "../shared/model_paths.ts";
 import type { Outbound } from "../call/outbound_call.ts";
 

@@ -133,5 +133,5 @@ function failureIn(body: unknown, outbound: Outbound) {
 /** A stream has no status, so the error code and type decide. Source: OpenAI API reference, "Error codes". */
 function kindOf(codes: string): FailureKind {
   if (/user_error|invalid_request|unknown_parameter|invalid_value/.test(codes)) return "invalid";
-  return /rate_limit|insufficient_quota/.test(codes) ? "rate_limited" : "unavailable";
+  return /rate_limit/.test(codes) ? "rate_limited" : "unavailable";
 }

@@ -2,7 +2,7 @@ import type { EndpointPaths } from "../shared/endpoint_paths.ts";
 import { IMAGE_EXTRAS } from "../contract/image_options.ts";
 import { imageRequestOptions } from "../shared/images/image_request_options.ts";
 import type { ImageCall, ImageOrder, ImageUpstream } from "../contract/image_upstream.ts";
-import { jsonBody } from "../shared/images/json_body.ts";
+import { jsonBody } from "../contract/inline_file.ts";
 import { type FormField, multipartBody } from "../contract/multipart_body.ts";
 import type { OutboundBody } from "../call/outbound_body.ts";
 import type { Outbound } from "../call/outbound_call.ts";

@@ -1,8 +1,7 @@
-import { bytesOfBase64, readDataUri } from "../../../platform/lib/media/data_uri.ts";
 import * as z from "zod";
 import { UpstreamFailure } from "../call/failure.ts";
 import type { ImageSource } from "../contract/image_upstream.ts";
-import { dataUriOf, type InlineFile } from "../shared/images/json_body.ts";
+import { dataUriOf, InlineFile } from "../contract/inline_file.ts";
 import { type FormFile, multipartBody } from "../contract/multipart_body.ts";
 import type { Outbound, OutboundCall } from "../call/outbound_call.ts";
 import type { VideoMedia, VideoOrder } from "../contract/video_upstream.ts";
@@ -28,9 +27,9 @@ export async function imageInput(
 /** Returns the request with URLs of uploads in place of larger inline media. */
 export async function withUploads(outbound: Outbound, order: VideoOrder): Promise<VideoOrder> {
   const withUpload = async (media: VideoMedia): Promise<VideoMedia> => {
-    const file = media.form === "data_uri" ? decodeDataUri(media.value) : null;
-    if (file === null || file.lengthBytes <= MAX_INLINE_BYTES) return media;
-    return { ...media, form: "url", value: await upload(outbound, file, null) };
+    const { value } = media;
+    if (!(value instanceof InlineFile) || value.source.lengthBytes <= MAX_INLINE_BYTES) return media;
+    return { ...media, form: "url", value: await upload(outbound, value.source, null) };
   };
   const { firstFrame, lastFrame, references } = order;
   return {
@@ -38,20 +37,6 @@ export async function withUploads(outbound: Outbound, order: VideoOrder): Promis
     firstFrame: firstFrame && await withUpload(firstFrame),
     lastFrame: lastFrame && await withUpload(lastFrame),
     references: await Promise.all(references.map(withUpload)),
-  };
-}
-
-/** Decodes a `data:` URI; null if it is malformed. */
-function decodeDataUri(uri: string): FormFile | null {
-  const read = readDataUri(uri);
-  const bytes = read && bytesOfBase64(read.base64);
-  if (read === null || bytes === null) return null;
-  return {
-    mediaType: read.mediaType,
-    lengthBytes: bytes.length,
-    async *open() {
-      yield bytes;
-    },
   };
 }
 

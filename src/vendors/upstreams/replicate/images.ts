@@ -4,7 +4,7 @@ import { type ImageJobParts, type ImageProgress, startImageJob, waitForImages } 
 import { generatedImageOf } from "../shared/images/image_reply.ts";
 import { nearestRatio, pixelsOf } from "../shared/images/image_size.ts";
 import type { GeneratedImage, ImageOrder, ImageOutcome, ImageUpstream } from "../contract/image_upstream.ts";
-import { type InlineFile, jsonBody } from "../shared/images/json_body.ts";
+import { type InlineFile, jsonBody } from "../contract/inline_file.ts";
 import type { Outbound } from "../call/outbound_call.ts";
 import { imageInput } from "./files.ts";
 import { imageInputsOf, type ReplicateImageInputs } from "./image_inputs.ts";

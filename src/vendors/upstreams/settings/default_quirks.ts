@@ -63,8 +63,11 @@ function hasMessages(hostname: string): boolean {
   return ALL_VENDORS.some(([, vendor]) => vendor.hasMessages && isVendorHost(vendor, hostname));
 }
 
+/** The kinds whose vendors have chat completions at their hosts, too, so that `kind: openai` reaches them. */
+const WITH_CHAT: readonly ProviderKind[] = ["openai", "alibaba", "ark"];
+
 function compatibleVendorAt(hostname: string): Vendor | undefined {
-  return ALL_VENDORS.find(([, vendor]) => vendor.kind === "openai" && isVendorHost(vendor, hostname))?.[1];
+  return ALL_VENDORS.find(([, vendor]) => WITH_CHAT.includes(vendor.kind) && isVendorHost(vendor, hostname))?.[1];
 }
 
 function changed({ without = [], with: further = [] }: QuirkChanges = {}): readonly Quirk[] {

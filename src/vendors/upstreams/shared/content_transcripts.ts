@@ -3,7 +3,7 @@ import { modelFacts } from "../../../conversation/models/known_models.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import { ownValue } from "../../../platform/lib/collections/own_value.ts";
 import { emptyReplyFailure, GeneratedContent, tokensOfModality } from "./generated_content.ts";
-import { base64Of, jsonBody } from "./images/json_body.ts";
+import { base64Of, jsonBody } from "../contract/inline_file.ts";
 import type { ModelPaths } from "./model_paths.ts";
 import type { Outbound } from "../call/outbound_call.ts";
 import type {

@@ -1,7 +1,7 @@
 import { chat } from "../../../conversation/codecs/chat/mod.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import type { Outbound, OutboundCall } from "../call/outbound_call.ts";
-import type { VectorList } from "../contract/vector_list.ts";
+import { MAX_VECTOR_BYTES, type VectorList } from "../contract/vector_list.ts";
 import type { WholeExchange } from "../call/whole_exchange.ts";
 
 /** The vectors of a reply. */
@@ -24,8 +24,6 @@ export interface VectorRequest {
 
 /** Above the largest reply: 2,048 vectors of 3,072 numbers as text. The memory limit of the gateway applies before. */
 const MAX_REPLY_BYTES = 200_000_000;
-/** A vector of 65,536 numbers as text. */
-const MAX_VECTOR_BYTES = 2_000_000;
 /** For what is around the vectors. */
 const OTHER_BYTES = 1_000_000;
 const ENCODER = new TextEncoder();

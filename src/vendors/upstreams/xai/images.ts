@@ -4,7 +4,7 @@ import { imageRequestOptions } from "../shared/images/image_request_options.ts";
 import { generatedImageOf, listedImage } from "../shared/images/image_reply.ts";
 import { nearestRatio, pixelsOf } from "../shared/images/image_size.ts";
 import type { ImageCall, ImageOrder, ImageOutcome, ImageUpstream } from "../contract/image_upstream.ts";
-import { dataUriOf, jsonBody } from "../shared/images/json_body.ts";
+import { dataUriOf, jsonBody } from "../contract/inline_file.ts";
 import type { Outbound } from "../call/outbound_call.ts";
 import { readCostUsd } from "./cost.ts";
 import { readXaiError } from "./refusal.ts";

@@ -138,7 +138,7 @@ Deno.test("an incomplete response reports the limit that it reached", () => {
 
 Deno.test("a failure is read flat, nested and from response.failed, once", () => {
   const failure = { message: "no quota", code: "insufficient_quota" };
-  const expected = [{ type: "error", message: "no quota", vendorCode: "insufficient_quota", status: 429 }];
+  const expected = [{ type: "error", message: "no quota", vendorCode: "insufficient_quota", status: 503 }];
   const failed = { type: "response.failed", response: { id: "r", status: "failed", error: failure } };
   assertEquals(read({ type: "error", ...failure, param: null }), expected as ReplyEvent[]);
   assertEquals(

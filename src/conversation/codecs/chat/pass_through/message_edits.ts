@@ -172,7 +172,7 @@ function accepted(message: JsonObject, rules: Known, droppedFields: Set<string>)
   const own = withIds(message, quirks);
   const { role } = own;
   if (typeof role !== "string") return own;
-  const named: JsonObject = { ...own, role: fields.roles[role] ?? role };
+  const named: JsonObject = { ...own, ...reasoningIn(own, fields), role: fields.roles[role] ?? role };
   const known = fields.messages[fields.roles[role] ?? role];
   if (known === undefined) return named;
   const refusal = role === "assistant" ? textOf(own.refusal) : "";
@@ -187,6 +187,12 @@ function accepted(message: JsonObject, rules: Known, droppedFields: Set<string>)
   // A refusal without a field for it is text, as in a translated request.
   if (refusal !== "" && !hasValue(kept.content)) kept.content = refusal;
   return isEmptyTurn(kept) ? null : kept;
+}
+
+/** The reasoning of a message under the name that the vendor has for it; nothing to change for others. */
+function reasoningIn({ role, reasoning, reasoning_content: text }: JsonObject, { messages }: VendorFields): JsonObject {
+  if (role !== "assistant" || messages.assistant?.has("reasoning") !== true || typeof text !== "string") return {};
+  return { reasoning: isAbsent(reasoning) ? text : reasoning, reasoning_content: undefined };
 }
 
 /** The message with ids as the vendor takes them. Equal ids stay equal. */

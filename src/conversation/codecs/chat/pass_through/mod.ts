@@ -10,7 +10,7 @@ import { hasUsageOption, wantsUsage } from "../shared/wants_usage.ts";
 import { factEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { messageEditsOf } from "./message_edits.ts";
-import { ownModelEditsOf } from "./own_model_edits.ts";
+import { allowedToolsEditsOf, ownModelEditsOf } from "./own_model_edits.ts";
 import { reasoningEditsOf } from "./reasoning_object.ts";
 import { schemaEditsOf } from "./sent_schemas.ts";
 import { signatureEditsOf } from "./signatures.ts";
@@ -38,7 +38,8 @@ export const passThrough: PassThrough = {
     );
     const reasoning = reasoningEditsOf(request);
     const known = factEditsOf(request, reasoning.set);
-    const replaced = withMembers(without(reasoning.set, known.remove), known.set);
+    const allowed = allowedToolsEditsOf(request, bytes);
+    const replaced = withMembers(withMembers(without(reasoning.set, known.remove), known.set), allowed.set);
     const own = ownModelEditsOf(request, replaced, bytes);
     const changedSet = withMembers(replaced, own.set);
     const vendor = vendorFieldEditsOf(request, changedSet);

@@ -4,19 +4,20 @@ import { type Effort, EFFORTS } from "../../../neutral/conversation.ts";
 import { nearestEffort } from "../../../parts/request/effort.ts";
 import type { ModelFacts } from "../../../facts/model_facts.ts";
 import type { FactTarget, FormatRefusals } from "../../../contract/upstream_format.ts";
-import { listOf, objectOf, textOf } from "../../../neutral/wire_value.ts";
+import { listOf, objectOf, objectsOf, textOf } from "../../../neutral/wire_value.ts";
 import { isRelayed, refusesStop, wantsSchema } from "./model_rules.ts";
 
 /**
  * Returns the fields that chat completions refuses for a model and the vendor's other endpoint takes: function tools
  * while the model reasons, an effort that only `/responses` has, stop sequences, and the schema of a reply. Source: the
- * facts of the model.
+ * facts of the model. Documents are refused by some vendors for all models.
  * Relays that take OpenRouter's objects choose the endpoint themselves, so nothing is refused there.
  *
  * @param body The request's members, as the caller sent them.
  */
 function refusedFields(body: JsonObject, target: FactTarget): readonly string[] {
-  const { facts } = target;
+  const { facts, quirks } = target;
+  if (quirks.has("no_file_parts") && hasFiles(body)) return FILES;
   if (!mayRefuseInChat(facts) || isRelayed(target)) return NONE;
   const requested = requestedEffort(body);
   const effort = effectiveEffort(requested, facts);
@@ -29,12 +30,18 @@ function refusedFields(body: JsonObject, target: FactTarget): readonly string[] 
 }
 
 const NONE: readonly string[] = [];
+const FILES: readonly string[] = ["file"];
+
+function hasFiles({ messages }: JsonObject): boolean {
+  return objectsOf(messages).some(({ content }) => objectsOf(content).some(({ type }) => type === "file"));
+}
 
 function mayRefuse(
-  offered: { readonly tools: boolean; readonly stop: boolean },
+  offered: { readonly tools: boolean; readonly stop: boolean; readonly files: boolean },
   target: FactTarget,
 ): boolean {
-  const { facts } = target;
+  const { facts, quirks } = target;
+  if (offered.files && quirks.has("no_file_parts")) return true;
   if (isRelayed(target) || facts.canReason === false) return false;
   return (facts.chatTools === "without_reasoning" && offered.tools) || (facts.hasChatStop === false && offered.stop);
 }

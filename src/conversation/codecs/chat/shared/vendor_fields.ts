@@ -8,7 +8,7 @@ import { type Effort, EFFORTS } from "../../../neutral/conversation.ts";
 import type { Quirks } from "../../../contract/quirks.ts";
 import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
 
-/** The fields that a vendor with the chat format takes. It refuses a request with any other, even if it is null. */
+/** The fields that a vendor with the chat format takes. It refuses a request with any other. */
 export interface VendorFields {
   /** Of a request. */
   readonly request: ReadonlySet<string>;
@@ -20,7 +20,10 @@ export interface VendorFields {
   readonly call: ReadonlySet<string>;
   /** Roles that have another name at the vendor. */
   readonly roles: Readonly<Record<string, string>>;
-  readonly efforts: readonly Effort[];
+  /** The efforts that it takes for every model; null if they differ by model. */
+  readonly efforts: readonly Effort[] | null;
+  /** The models that take no effort other than `none`, by the vendor's names. Default: no model. */
+  readonly onlyNone?: RegExp;
 }
 
 function setOf(names: string): ReadonlySet<string> {
@@ -73,9 +76,37 @@ const COHERE: VendorFields = {
   efforts: ["none", "high"],
 };
 
+/**
+ * Source: groq 1.7.0 (Python), `CompletionCreateParams` and the types of messages; Groq documentation, "OpenAI
+ * Compatibility": `logprobs`, `top_logprobs`, `logit_bias` and `messages[].name` are refused; the vendor's error
+ * messages, "property 'reasoning_content' is unsupported" (agentjido/req_llm#772). Efforts: pydantic/pydantic-ai,
+ * profile of Groq.
+ */
+const GROQ: VendorFields = {
+  request: setOf(
+    "model messages citation_options compound_custom disable_tool_validation documents exclude_domains " +
+      "frequency_penalty function_call functions include_domains include_reasoning max_completion_tokens max_tokens " +
+      "n parallel_tool_calls presence_penalty reasoning_effort reasoning_format response_format search_settings seed " +
+      "service_tier stop stream stream_options temperature tool_choice tools top_p user",
+  ),
+  messages: {
+    system: setOf("role content"),
+    user: setOf("role content"),
+    assistant: setOf("role content reasoning tool_calls function_call"),
+    tool: setOf("role content tool_call_id"),
+    function: setOf("role content name"),
+  },
+  parts: TEXT_AND_IMAGE,
+  call: setOf("id type function"),
+  roles: { developer: "system" },
+  efforts: null,
+  onlyNone: /^qwen\/qwen3/,
+};
+
 /** The fields that a vendor takes; null for a vendor that ignores or takes others. */
 export function vendorFieldsFor(quirks: Quirks): VendorFields | null {
   if (quirks.has("mistral_fields")) return MISTRAL;
+  if (quirks.has("groq_fields")) return GROQ;
   return quirks.has("cohere_fields") ? COHERE : null;
 }
 
@@ -94,13 +125,13 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
  *
  * @param replaced The members that other edits set.
  */
-export function vendorFieldEditsOf({ body, quirks }: PassThroughRequest, replaced: JsonObject): MemberEdits {
+export function vendorFieldEditsOf({ body, model, quirks }: PassThroughRequest, replaced: JsonObject): MemberEdits {
   const fields = vendorFieldsFor(quirks);
   if (fields === null) return NO_MEMBER_EDITS;
   const set: Record<string, unknown> = {};
   const remove: string[] = [];
   const droppedFields: string[] = [];
-  rename("max_completion_tokens", "max_tokens", body, set);
+  if (!fields.request.has("max_completion_tokens")) rename("max_completion_tokens", "max_tokens", body, set);
   if (quirks.has("random_seed_field")) rename("seed", "random_seed", body, set);
   for (const name of Object.keys(body)) {
     if (fields.request.has(name) || isOwn(name)) continue;
@@ -109,7 +140,10 @@ export function vendorFieldEditsOf({ body, quirks }: PassThroughRequest, replace
     const isRenamed = renamed !== undefined && set[renamed] !== undefined;
     if (!isRenamed && hasValue(body[name]) && body[name] !== ownValue(DEFAULTS, name)) droppedFields.push(name);
   }
-  changeEffort({ ...body, ...replaced }, fields, set, droppedFields);
+  if (refusesEfforts(fields, model, replaced.reasoning_effort ?? body.reasoning_effort)) {
+    remove.push("reasoning_effort");
+    droppedFields.push("reasoning_effort");
+  } else changeEffort({ ...body, ...replaced }, fields, set, droppedFields);
   return { set, remove, droppedFields };
 }
 
@@ -124,6 +158,11 @@ function isOwn(name: string): boolean {
   return name === "extra_body" || name === "stream_options" || name === "reasoning" || name === "usage";
 }
 
+/** Whether a vendor's model takes no effort, and reasons as much as it likes unless it is switched off. */
+export function refusesEfforts({ onlyNone }: VendorFields, model: string, effort: unknown): boolean {
+  return onlyNone?.test(model) === true && EFFORTS.some((each) => each === effort) && effort !== "none";
+}
+
 function changeEffort(
   { reasoning_effort: sent }: JsonObject,
   { efforts }: VendorFields,
@@ -131,7 +170,7 @@ function changeEffort(
   droppedFields: string[],
 ): void {
   const requested = EFFORTS.find((effort) => effort === sent);
-  if (requested === undefined || efforts.includes(requested)) return;
+  if (requested === undefined || efforts === null || efforts.includes(requested)) return;
   const [first, ...others] = efforts;
   if (first === undefined) return;
   set.reasoning_effort = nearestEffort(requested, [first, ...others]);

@@ -38,6 +38,8 @@ function retryDelayOf(error: JsonObject | null): number | null {
 
 /** The event of a failure that a vendor reports in its stream or in a choice. */
 export function errorEventOf(body: unknown): Extract<ReplyEvent, { type: "error" }> {
+  const base = baseFailureIn(objectOf(body));
+  if (base !== null) return base;
   const { message, code } = readError(body);
   const error = objectOf(objectOf(body)?.error);
   const status = statusIn(error?.status_code) ?? statusIn(error?.code) ?? statusIn(error?.status);
@@ -48,6 +50,34 @@ export function errorEventOf(body: unknown): Extract<ReplyEvent, { type: "error"
     status,
   };
 }
+
+/**
+ * The failure in the `base_resp` of a reply without choices: MiniMax has an HTTP status of 200 for most failures. Null
+ * for the code 0, which means success. Source: MiniMax API reference, "Error codes".
+ */
+export function baseFailureIn(body: JsonObject | null): Extract<ReplyEvent, { type: "error" }> | null {
+  if (body?.base_resp === undefined || listOf(body.choices).length > 0) return null;
+  const base = objectOf(body.base_resp);
+  const code = base === null ? "0" : String(base.status_code ?? "0");
+  if (base === null || code === "0") return null;
+  const message = textOf(base.status_msg) || "The provider reported a failure without a message";
+  return { type: "error", message, vendorCode: code, status: BASE_STATUSES.get(code) ?? null };
+}
+
+/** HTTP statuses of MiniMax's codes. An account without a balance is unavailable, as any other failure is. */
+const BASE_STATUSES: ReadonlyMap<string, number> = new Map([
+  ["1001", 504],
+  ["1002", 429],
+  ["1004", 401],
+  ["1026", 400],
+  ["1027", 400],
+  ["1039", 429],
+  ["1041", 429],
+  ["1042", 400],
+  ["2013", 400],
+  ["2049", 401],
+  ["2056", 429],
+]);
 
 /** The status of an HTTP error, which some vendors write as text; null for any other value. */
 function statusIn(value: unknown): number | null {

@@ -9,10 +9,11 @@ import type { ReasoningSignature } from "../../../neutral/reasoning_signature.ts
 import { type ContentCounters, laterReport, type Usage, withAtLeast, withImageTokens } from "../../../neutral/usage.ts";
 import { callsClosed, newCalls, readCallDelta, signFirstCall } from "./call_deltas.ts";
 import type { Calls } from "./call_deltas.ts";
+import { unlisted } from "../../../parts/reply/failed_reply.ts";
 import { RepeatedText } from "../../../parts/reply/repeated_text.ts";
 import { logprobsField, readTokenLogprobs, type TokenLogprob } from "../../../neutral/logprobs.ts";
 import { readAnnotations, readSources } from "../shared/citations.ts";
-import { errorEventOf } from "./error.ts";
+import { baseFailureIn, errorEventOf } from "./error.ts";
 import { listOf, numberOrNull, objectOf, textOf } from "../../../neutral/wire_value.ts";
 import { hasValue } from "../shared/fields.ts";
 import { callSignatureOf, legacyCallOf } from "../shared/read_messages.ts";
@@ -105,9 +106,9 @@ function readFrame(reading: Reading, frame: Frame): void {
   }
   // Some vendors send the arguments of a call as an object, whose numbers have digits that matter.
   const isObjectCall = frame.data.includes('"arguments":{') || frame.data.includes('"arguments": {');
-  const chunk = objectOf(isObjectCall ? parseWithExactValues(frame.data) : JSON.parse(frame.data));
+  const chunk = objectOf(unlisted(isObjectCall ? parseWithExactValues(frame.data) : JSON.parse(frame.data)));
   if (!chunk) return;
-  if (hasValue(chunk.error) || frame.event === "error") return fail(reading, chunk);
+  if (hasValue(chunk.error) || frame.event === "error" || baseFailureIn(chunk) !== null) return fail(reading, chunk);
   reading.usage = laterReport(reading.usage, readUsage(chunk));
   noteExtras(reading.extras, chunk);
   const choices = listOf(chunk.choices);

@@ -3,11 +3,11 @@ import { createHash } from "node:crypto";
 import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import { inputOf } from "../../../parts/request/call_input.ts";
 import type { Citation, ImagePart, ReasoningPart, TextPart, ToolCallPart } from "../../../neutral/conversation.ts";
-import { FailedReply } from "../../../parts/reply/failed_reply.ts";
+import { FailedReply, unlisted } from "../../../parts/reply/failed_reply.ts";
 import type { Reply, ReplyPart } from "../../../neutral/reply.ts";
 import { readTokenLogprobs, type TokenLogprob } from "../../../neutral/logprobs.ts";
 import { readAnnotations, readSources } from "../shared/citations.ts";
-import { errorEventOf } from "./error.ts";
+import { baseFailureIn, errorEventOf } from "./error.ts";
 import { listOf, numberOrNull, objectOf, textOf } from "../../../neutral/wire_value.ts";
 import { hasValue } from "../shared/fields.ts";
 import { callSignatureOf, legacyCallOf, withMessageSignature } from "../shared/read_messages.ts";
@@ -28,12 +28,14 @@ const KNOWN_FIELDS = new Set([
  * @throws {TypeError} If it is not a reply of this format, or a reply that reports a failure.
  */
 export function readReply(body: unknown): Reply {
-  const reply = objectOf(body);
+  const reply = objectOf(unlisted(body));
   const choices = listOf(reply?.choices);
   const choice = objectOf(choices[0]);
   const message = objectOf(choice?.message) ?? objectOf(choice?.delta) ?? filteredMessage(choice);
   // Vendors that learn of a failure too late for its status report it in place of choices.
-  if (reply && choices.length === 0 && hasValue(reply.error)) throw new FailedReply(errorEventOf(reply));
+  if (reply && choices.length === 0 && (hasValue(reply.error) || baseFailureIn(reply) !== null)) {
+    throw new FailedReply(errorEventOf(reply));
+  }
   if (!reply || !choice || !message) throw new TypeError("Cannot read the reply: expected choices with a message");
   if (hasValue(choice.error)) throw new FailedReply(errorEventOf(choice));
   if (isFailure(choice.finish_reason)) {

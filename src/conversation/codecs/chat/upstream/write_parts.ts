@@ -66,6 +66,10 @@ function writeImage({ source, detail, cache }: ImagePart, { target, droppedField
 /** Writes a document. Plain text is sent as text, because vendors of this format support few document types. */
 function writeFile({ source, name, cache }: FilePart, { target, droppedFields }: Writing): JsonObject {
   const mark = writeBreakpoint(cache, target, droppedFields);
+  const refusesFiles = target.quirks.has("no_file_parts");
+  if (refusesFiles && (source.kind === "url" || !isText(source.mediaType))) {
+    throw unsupported("file", "documents other than text; send their text or images of their pages");
+  }
   if (source.kind === "url") {
     if (!target.quirks.has("file_addresses")) throw unsupported("file", "files by URL; send the file's data");
     return {

@@ -47,9 +47,10 @@ export function writeReasoning(parts: readonly Part[], isReturned: boolean, writ
     if (signature) details.push(writeOwnDetail({ ...part, signature }, details.length));
     else addPlain(part, plain, isReturned, writing);
   }
+  const name = writing.target.quirks.has("groq_fields") ? "reasoning" : "reasoning_content";
   const isRequired = isReturned && writing.target.facts.reasoningHistory === "tool_turns";
   return {
-    ...((plain.length > 0 || isRequired) && { reasoning_content: plain.join(REASONING_SEPARATOR) }),
+    ...((plain.length > 0 || isRequired) && { [name]: plain.join(REASONING_SEPARATOR) }),
     ...(details.length > 0 && { reasoning_details: details }),
     ...writeTextSignature(parts, writing),
   };
@@ -57,7 +58,8 @@ export function writeReasoning(parts: readonly Part[], isReturned: boolean, writ
 
 function addPlain(part: ReasoningPart, plain: string[], isReturned: boolean, writing: Writing): void {
   if (part.text === "" || part.redacted) return;
-  if (isReturned && writing.target.quirks.has("reasoning_in_history")) plain.push(part.text);
+  const { quirks } = writing.target;
+  if (isReturned && (quirks.has("reasoning_in_history") || quirks.has("groq_fields"))) plain.push(part.text);
   else writing.droppedFields.add("reasoning_text");
 }
 

@@ -7,7 +7,7 @@ import { requiresCall } from "../../../parts/request/required_call.ts";
 import { takesSampling } from "../../../parts/request/sampling.ts";
 import { effectiveEffort, effortsInChat, takesTools, toolsRefusedInChat } from "../shared/refused_in_chat.ts";
 import { forcedCallPlan, isOwnModel, isRelayed, refusesStop } from "../shared/model_rules.ts";
-import { vendorFieldsFor } from "../shared/vendor_fields.ts";
+import { refusesEfforts, vendorFieldsFor } from "../shared/vendor_fields.ts";
 import { writeSharedSettings } from "./shared_settings.ts";
 import type { Writing } from "./writing.ts";
 
@@ -98,7 +98,12 @@ function writeReasoningSettings(conversation: Conversation, { target, droppedFie
     return { effort: null, fields: {} };
   }
   if (requested === "none" && hasSwitch(target)) return { effort: requested, fields: SWITCHED_OFF };
-  const known = effortsInChat(facts) ?? vendorFieldsFor(quirks)?.efforts ??
+  const fields = vendorFieldsFor(quirks);
+  if (fields !== null && refusesEfforts(fields, target.model, requested)) {
+    droppedFields.add("reasoning_effort");
+    return { effort: null, fields: {} };
+  }
+  const known = effortsInChat(facts) ?? fields?.efforts ??
     (quirks.has("three_efforts") ? COMMON_EFFORTS : null);
   if (known === null) return { effort: requested, fields: { reasoning_effort: requested } };
   if (requested === "none" && !known.includes("none")) {

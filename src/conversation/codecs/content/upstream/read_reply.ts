@@ -1,7 +1,7 @@
 import { appendAll } from "../../../../platform/lib/collections/append_all.ts";
 import type { Citation } from "../../../neutral/conversation.ts";
 import type { ReplyEvent } from "../../../neutral/events.ts";
-import { FailedReply } from "../../../parts/reply/failed_reply.ts";
+import { FailedReply, unlisted } from "../../../parts/reply/failed_reply.ts";
 import type { Reply, ReplyPart } from "../../../neutral/reply.ts";
 import { emptyPart } from "../../../parts/reply/reply_events.ts";
 import { citationsByPart, endReply, failureInChunk, isReply, readChunk } from "./event_reader.ts";
@@ -14,7 +14,8 @@ import { logprobsField } from "../../../neutral/logprobs.ts";
  *
  * @throws {TypeError} If it is not a reply of this format, or an error in place of one.
  */
-export function readReply(body: unknown): Reply {
+export function readReply(value: unknown): Reply {
+  const body = unlisted(value);
   if (isObject(body) && isObject(body.error)) throw new FailedReply(failureInChunk(body));
   if (!isObject(body) || !isReply(body)) {
     throw new TypeError('Cannot read the reply: expected an object with "candidates" or "promptFeedback"');

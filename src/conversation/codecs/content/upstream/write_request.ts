@@ -49,7 +49,7 @@ function addDroppedSettings(conversation: Conversation, droppedFields: Set<strin
   if (conversation.cacheKey !== null) droppedFields.add("prompt_cache_key");
   if (conversation.verbosity !== null) droppedFields.add("verbosity");
   addDroppedFormatFields(conversation.outputFormat, droppedFields);
-  // The Gemini API rejects labels; only Vertex AI accepts them.
+  // Labels take few characters, and the metadata of other formats any.
   writeDefaultSettings(conversation, false, droppedFields);
 }
 

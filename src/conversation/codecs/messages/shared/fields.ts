@@ -28,8 +28,8 @@ export function writeCache(cache: CacheMark | undefined): { cache_control?: Json
   return { cache_control: cache.ttl === null ? { type: "ephemeral" } : { type: "ephemeral", ttl: cache.ttl } };
 }
 
-/** Texts that the vendor takes for an email address or a telephone number. */
-const PERSONAL = /[^\s@]+@[^\s@]+\.[^\s@]|^\+?[\d\s().-]{7,}$/;
+/** Texts that the vendor takes for an email address or a telephone number. No part of a long one is read twice. */
+const PERSONAL = /[^\s@]@[^\s@]+\.[^\s@]|^\+?[\d\s().-]{7,}$/;
 
 /**
  * The id of a caller's user as the vendor accepts it: it refuses what identifies a person, with "user_id appears to

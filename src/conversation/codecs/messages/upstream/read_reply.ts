@@ -1,6 +1,6 @@
 import type { Reply } from "../../../neutral/reply.ts";
 import { isObject, textOrNull } from "../../../neutral/wire_value.ts";
-import { FailedReply } from "../../../parts/reply/failed_reply.ts";
+import { FailedReply, unlisted } from "../../../parts/reply/failed_reply.ts";
 import { readError, statusOf } from "./error.ts";
 import { isSkipped, readAssistantBlock } from "../shared/parts.ts";
 import { searchResultsIn } from "../shared/search_blocks.ts";
@@ -13,7 +13,8 @@ import { readUsage } from "../shared/usage.ts";
  *
  * @throws {TypeError} If it is not a reply of this format, or an error in place of one.
  */
-export function readReply(body: unknown): Reply {
+export function readReply(value: unknown): Reply {
+  const body = unlisted(value);
   if (isObject(body) && body.content === undefined && isObject(body.error)) {
     const { message, code } = readError(body);
     throw new FailedReply({ type: "error", message, vendorCode: code, status: statusOf(code) });

@@ -6,7 +6,7 @@ import { wireCallId } from "../shared/tools.ts";
 import { type BodyEdits, joinedEdits, NO_EDITS, withEdits } from "../../../parts/request/body_edits.ts";
 import { openAiMarkEdits } from "../../../parts/request/cache_breakpoints.ts";
 import type { PassThrough, PassThroughRequest } from "../../../contract/pass_through.ts";
-import { factEditsOf } from "./fact_edits.ts";
+import { addedChoiceEditsOf, factEditsOf, toolSearchEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
 import { schemaEditsOf } from "./sent_schemas.ts";
 import { signatureWrapper } from "./signature_wrapper.ts";
@@ -24,11 +24,13 @@ export const passThrough: PassThrough = {
         callIdEditsOf(request),
         openAiMarkEdits(request, { list: "input", parts: ["content", "output"] }),
         schemaEditsOf(request),
+        toolSearchEditsOf(request),
       ].reduce(joinedEdits),
     );
     const known = factEditsOf(request);
+    const added = addedChoiceEditsOf(request, bytes);
     const limit = outputLimit === null ? {} : { max_output_tokens: outputLimit };
-    const set = { ...changed, ...known.set, model, ...limit };
+    const set = { ...changed, ...known.set, ...added.set, model, ...limit };
     const remove = ["extra_body", ...known.remove];
     return {
       body: spliceJson(bytes, scan, { set, remove }),

@@ -3,7 +3,7 @@ import type { StreamWatcher } from "../../../contract/pass_through.ts";
 import { failureReportedIn } from "../../../parts/reply/reported_failure.ts";
 import type { Usage } from "../../../neutral/usage.ts";
 import { isObject, numberOrNull, objectOf, parsedOrNull, textOrNull } from "../../../neutral/wire_value.ts";
-import { newHostedWork, noteHosted, readUsage, withHosted } from "../shared/usage.ts";
+import { billedSearchesIn, newHostedWork, noteHosted, readUsage, withHosted } from "../shared/usage.ts";
 import { eventReader } from "../upstream/event_reader.ts";
 
 /**
@@ -14,7 +14,7 @@ const SEQUENCE = /"sequence_number"(?:data:|[\s:])*(\d+)/g;
 /** A fast search in one pass; most frames do not match. */
 const RELEVANT = /"response\.(?:completed|incomplete|failed|created|output_item\.done)"/;
 const CREATED = '"response.created"';
-const HOSTED_CALL = /"(?:web_search|x_search|image_generation)_call"/;
+const HOSTED_CALL = /"(?:web_search|x_search|file_search|image_generation)_call"/;
 const END_MARK = /"response\.(?:completed|incomplete|failed)"/;
 
 /**
@@ -41,6 +41,7 @@ export function watcher(): StreamWatcher {
       isEnded = true;
       usage = readUsage(event.response) ?? usage;
       model = readModelName(objectOf(event.response)?.model);
+      if (billedSearchesIn(event.response) !== null) hosted.webSearches = 0;
     },
     usage: () => withHosted(usage, hosted),
     model: () => model ?? readModelName(objectOf(objectOf(parsedOrNull(created ?? ""))?.response)?.model),

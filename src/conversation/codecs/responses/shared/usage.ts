@@ -54,6 +54,7 @@ export function readUsage(body: unknown): Usage | null {
   };
   const hosted = newHostedWork();
   if (Array.isArray(body.output)) { for (const item of body.output) noteHosted(hosted, item); }
+  hosted.webSearches = billedSearchesIn(body) ?? hosted.webSearches;
   const checked = checkedCounters(withCounters(tokens, counters), [
     usage.input_tokens,
     usage.output_tokens,
@@ -71,6 +72,15 @@ function searchesIn({ server_side_tool_usage_details: details }: JsonObject): nu
   return readCounter(details.web_search_calls) + readCounter(details.x_search_calls);
 }
 
+/**
+ * The searches that the vendor bills, where it says so; null where only the items tell. It bills some searches at a
+ * discount, and does not count them. Source: Responses API reference, `tool_usage.web_search.num_requests`.
+ */
+export function billedSearchesIn(response: unknown): number | null {
+  const used = isObject(response) && isObject(response.tool_usage) ? response.tool_usage.web_search : null;
+  return isObject(used) && typeof used.num_requests === "number" ? readCounter(used.num_requests) : null;
+}
+
 /** Counters of a response without hosted work. */
 export function newHostedWork(): ContentCounters {
   return { webSearches: 0, imagesMade: 0, fileSearches: 0 };
@@ -86,9 +96,14 @@ export function noteHosted(work: ContentCounters, item: unknown): void {
   if (item.type === "image_generation_call" && typeof item.result === "string") work.imagesMade++;
 }
 
-/** The usage with counts raised to those of the output items. */
-export function withHosted<U extends Usage | null>(usage: U, work: ContentCounters): U {
-  return withAtLeast(usage, work);
+/**
+ * The usage with counts raised to those of the output items.
+ *
+ * @param response The finished response. What it says of searches counts, and not the items.
+ */
+export function withHosted<U extends Usage | null>(usage: U, work: ContentCounters, response: unknown = null): U {
+  const isBilled = billedSearchesIn(response) !== null;
+  return withAtLeast(usage, isBilled ? { ...work, webSearches: 0 } : work);
 }
 
 /** The cache writes by their lifetime, if the vendor counts them so. */

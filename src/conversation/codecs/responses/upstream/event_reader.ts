@@ -230,5 +230,5 @@ function finish(event: JsonObject, reading: Reading): ReplyEvent[] {
   const status = event.type === "response.incomplete" ? "incomplete" : response.status;
   const stop = readStop({ ...response, status }, reading.hasCall, reading.hasRefusal);
   reading.ended = true;
-  return [...events, { type: "finish", stop, usage: withHosted(readUsage(response), reading.hosted) }];
+  return [...events, { type: "finish", stop, usage: withHosted(readUsage(response), reading.hosted, response) }];
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import { inputOf } from "../../../parts/request/call_input.ts";
-import { FailedReply } from "../../../parts/reply/failed_reply.ts";
+import { FailedReply, unlisted } from "../../../parts/reply/failed_reply.ts";
 import { isToolCall, type Reply, type ReplyPart, type Stop, stopFor } from "../../../neutral/reply.ts";
 import { logprobsField, readTokenLogprobs } from "../../../neutral/logprobs.ts";
 import { citationsField } from "../shared/parts.ts";
@@ -16,7 +16,8 @@ import { reasoningTextOf } from "../shared/wire.ts";
  *
  * @throws {TypeError} If it is not one, if it is not finished, or an error in place of one.
  */
-export function readReply(body: unknown): Reply {
+export function readReply(value: unknown): Reply {
+  const body = unlisted(value);
   if (isObject(body) && body.output === undefined && isObject(body.error)) throw new FailedReply(failureIn(body));
   if (!isObject(body) || !Array.isArray(body.output) || (body.object !== "response" && !textOrNull(body.id))) {
     throw new TypeError('Cannot read the reply: expected a response object with "output"');

@@ -6,7 +6,8 @@ import { readError } from "./error.ts";
 /** HTTP statuses of error codes in streams and failed responses. */
 const STATUSES: ReadonlyMap<string, number> = new Map([
   ["rate_limit_exceeded", 429],
-  ["insufficient_quota", 429],
+  // The gateway's account has no balance: another one may serve the request.
+  ["insufficient_quota", 503],
   ["context_length_exceeded", 400],
   ["invalid_prompt", 400],
   ["invalid_request_error", 400],

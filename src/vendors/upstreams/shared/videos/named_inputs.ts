@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import type { Outbound } from "../../call/outbound_call.ts";
 import { shapeOf, type VideoShapes } from "./video_shape.ts";
-import type { VideoOrder } from "../../contract/video_upstream.ts";
+import type { VideoMedia, VideoOrder } from "../../contract/video_upstream.ts";
 
 /**
  * The names of a model's input fields, for vendors with models of many makers. The model does not support an absent
@@ -42,7 +42,7 @@ const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3", "21:9", "9:21
 export function bodyOf(outbound: Outbound, order: VideoOrder, inputs: NamedInputs): JsonObject {
   const { resolution, ratio } = shapeOf(outbound, order, shapesOf(inputs));
   const { firstFrame, lastFrame, generateAudio } = order;
-  const inputField = (field: string | undefined, value: string, input: string): JsonObject => {
+  const inputField = (field: string | undefined, value: VideoMedia["value"], input: string): JsonObject => {
     if (field !== undefined) return { [field]: value };
     throw outbound.failure("invalid", `"${order.model}" does not support a ${input}`);
   };

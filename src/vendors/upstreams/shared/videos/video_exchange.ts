@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
+import { jsonBody } from "../../contract/inline_file.ts";
 import { creationFailureOf, UpstreamFailure } from "../../call/failure.ts";
 import type { JsonRequestOptions, Outbound, VendorRefusal } from "../../call/outbound_call.ts";
 
@@ -8,6 +9,8 @@ export interface VideoExchange {
    * Creates a job at most once, over a new connection. A failure has `accepted: "unknown"`, unless the vendor was not
    * reached or refused the job. A refusal is a 4xx, a 5xx whose body reports it, or a status after which the vendor's
    * own client retries. No idempotency key is sent: only Pika has one.
+   *
+   * @param body Each `InlineFile` in it is encoded while it is sent.
    */
   create<T>(path: string, body: JsonObject, read: (response: unknown) => T): Promise<T>;
   /** Sends a `GET` that the vendor responds to at once. */
@@ -51,7 +54,7 @@ export function videoExchange(
   return {
     async create(path, body, read) {
       try {
-        return await outbound.json("POST", path, body, read, {
+        return await outbound.json("POST", path, jsonBody(body), read, {
           ...extras,
           firstByteMs: limited(CREATE_TIMEOUT_MS),
           freshConnection: true,

@@ -1,8 +1,8 @@
-import { concatBytes } from "../../../../platform/lib/bytes/concat_bytes.ts";
-import type { ImageSource } from "../../contract/image_upstream.ts";
-import type { OutboundBody } from "../../call/outbound_body.ts";
+import { concatBytes } from "../../../platform/lib/bytes/concat_bytes.ts";
+import type { ImageSource } from "./image_upstream.ts";
+import type { OutboundBody } from "../call/outbound_body.ts";
 
-/** The bytes of an image or of a sound. */
+/** The bytes of an image, a sound or a video. */
 export type InlineSource = Pick<ImageSource, "mediaType" | "lengthBytes" | "open">;
 
 /** A file in a JSON value, written as base64 text while the body is sent. */

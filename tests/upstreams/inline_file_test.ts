@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { base64Of, dataUriOf, jsonBody } from "../../src/vendors/upstreams/shared/images/json_body.ts";
+import { base64Of, dataUriOf, jsonBody } from "../../src/vendors/upstreams/contract/inline_file.ts";
 import { bytesOf, imageOf } from "./vendor.ts";
 
 const jsonIn = async (body: ReturnType<typeof jsonBody>) => {
