@@ -43,11 +43,11 @@ export async function serve(
       : "the providers have no built-in models, and the configuration has no others with a price";
     output.log.warn("catalog_empty", { reason });
   }
-  await warnOfFewDescriptors(output.log);
   const { promise: lost, resolve: onLost } = Promise.withResolvers<void>();
   const sharing = { isStandby, onLost };
   const start = async () => {
     const app = await startGateway({ config, live, showSecrets, sharing, roles }, output);
+    await warnOfFewDescriptors(output.log);
     const greeting = await greet(app);
     if (greeting !== null) output.print(greeting);
     return app;

@@ -40,7 +40,7 @@ Deno.test("import litellm carries models, weights, limits, aliases, fallbacks an
   assertEquals(byId.get("openai/vectors"), {
     id: "openai/vectors",
     context_length: 8_192,
-    pricing: { prompt: "0.00000002" },
+    pricing: { prompt: "0.00000002", overrides: [{ batch: true, factor: "0.5" }] },
     embedding: { dimensions: 1_536 },
     serves: [{ provider: "openai", model: "text-embedding-3-small" }],
   });
