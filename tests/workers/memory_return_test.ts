@@ -3,6 +3,7 @@ import {
   CHECK_EVERY_MS,
   QUIET_CHECKS,
   QUIET_CPU_MS,
+  START_CHECK,
   STARTED_BYTES,
   startMemoryReturn,
   WORTHWHILE_BYTES,
@@ -83,8 +84,19 @@ Deno.test("memory return: nothing is done for little memory, or while the proces
   assertEquals(state.returns, 0);
 });
 
+Deno.test("memory return: the second check after the start returns memory, if the process is quiet then", () => {
+  for (const [cpuMs, returns] of [[QUIET_CPU_MS, 1], [QUIET_CPU_MS + 1, 0]] as const) {
+    const { state, pass } = stage(STARTED_BYTES + WORTHWHILE_BYTES + 1);
+    pass(START_CHECK - 1, QUIET_CPU_MS + 1);
+    assertEquals(state.returns, 0);
+    pass(1, cpuMs);
+    assertEquals(state.returns, returns);
+  }
+});
+
 Deno.test("memory return: memory that is in use is not tried again", () => {
   const { state, pass } = stage();
+  pass(START_CHECK, QUIET_CPU_MS + 1);
   state.bytes = LOADED_BYTES;
   state.afterReturn = LOADED_BYTES;
   pass(QUIET_CHECKS + 1, 0);

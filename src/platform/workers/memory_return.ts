@@ -25,6 +25,12 @@ export const QUIET_CPU_MS = 500;
  */
 export const QUIET_CHECKS = 4;
 
+/**
+ * The check after the start that returns memory if it is quiet. That memory is mostly the allocator's: texts of modules,
+ * and what the configuration took. Before the second check not all of it is free.
+ */
+export const START_CHECK = 2;
+
 /** Memory beyond the least amount so far for which a return is worth its cost, 25 ms of processor time. */
 export const WORTHWHILE_BYTES = 16 * 1024 * 1024;
 
@@ -39,7 +45,7 @@ export const STARTED_BYTES = 88 * 1024 * 1024;
  * glibc keeps freed memory below the last block in use, about 100 MiB after load, until `malloc_trim` returns it.
  *
  * It runs when the process was quiet for 30 to 40 seconds and holds more than before the load, or than most gateways
- * hold after a start.
+ * hold after a start; and once when it is quiet after its start.
  *
  * @returns A function that stops it.
  */
@@ -53,6 +59,7 @@ export function startMemoryReturn({
   let cpuMs = usedCpuMs();
   let quietChecks = 0;
   let hasReturned = false;
+  let checks = 0;
   let stop = clock.after(CHECK_EVERY_MS, check);
 
   function check(): void {
@@ -60,9 +67,12 @@ export function startMemoryReturn({
     cpuMs = nowMs;
     quietChecks = nowMs - lastMs <= QUIET_CPU_MS ? quietChecks + 1 : 0;
     const bytes = residentBytes();
+    const isMuch = bytes > leastBytes + WORTHWHILE_BYTES;
+    // V8 frees more later, so the return after more checks may follow.
+    if (++checks === START_CHECK && quietChecks > 0 && isMuch) returnMemory();
     // What a return leaves is in use, so it is not tried again for it.
     leastBytes = hasReturned ? bytes : Math.min(leastBytes, bytes);
-    hasReturned = quietChecks === QUIET_CHECKS && bytes > leastBytes + WORTHWHILE_BYTES;
+    hasReturned = quietChecks === QUIET_CHECKS && isMuch;
     if (hasReturned) returnMemory();
     stop = clock.after(CHECK_EVERY_MS, check);
   }
