@@ -51,8 +51,9 @@ export async function readableSource(
 
 /** @param start Without leading spaces; empty if nothing else has come. */
 function kindOf(start: string): "unknown" | "events" | "whole" | "other" {
-  // A list is no reply, and can have a failure.
-  if (start.startsWith("{") || start.startsWith("[")) return "whole";
+  // A list is no reply, but some vendors wrap a failure in one.
+  if (/^(?:\[\s*)?\{/.test(start)) return "whole";
+  if (/^\[\s*$/.test(start)) return "unknown";
   if (EVENTS_START.test(start)) return "events";
   return EVENT_FIELDS.some((field) => field.startsWith(start)) ? "unknown" : "other";
 }
