@@ -26,10 +26,10 @@ export const QUIET_CPU_MS = 500;
 export const QUIET_CHECKS = 4;
 
 /**
- * The check after the start that returns memory if it is quiet. That memory is mostly the allocator's: texts of modules,
- * and what the configuration took. Before the second check not all of it is free.
+ * The check after the start that returns memory if it is quiet. That memory is mostly the allocator's: texts of
+ * modules, and what reading the configuration took. Before the second check not all of it is free.
  */
-export const START_CHECK = 2;
+const START_CHECK = 2;
 
 /** Memory beyond the least amount so far for which a return is worth its cost, 25 ms of processor time. */
 export const WORTHWHILE_BYTES = 16 * 1024 * 1024;
