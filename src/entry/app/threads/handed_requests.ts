@@ -23,6 +23,8 @@ export interface HandedRequestsParts {
 interface OpenRequest {
   readonly left: AbortController;
   readonly request: HandedRequest;
+  /** Whether the main thread knows that the values are parsed. */
+  isParsed: boolean;
   /** Ends the response, which nobody reads any more. */
   onLeft: () => void;
 }
@@ -45,7 +47,7 @@ export class HandedRequests {
 
   /** The remaining work on the values of the request is done before the next iteration of the event loop. */
   onWaiting(id: number): void {
-    setTimeout(() => this.#parsed(id), 0);
+    if (this.#open.get(id)?.isParsed === false) setTimeout(() => this.#parsed(id), 0);
   }
 
   /** Answers a request. */
@@ -65,7 +67,7 @@ export class HandedRequests {
     const { endpoints, state } = this.parts;
     const { requestId, method, path, credential, reply } = request;
     markWork("request", requestId);
-    const open: OpenRequest = { left: new AbortController(), request, onLeft() {} };
+    const open: OpenRequest = { left: new AbortController(), request, isParsed: false, onLeft() {} };
     this.#open.set(id, open);
     const record = this.#recordOf(id, request);
     const rates = () => state.ratesLeft(credential);
@@ -129,6 +131,9 @@ export class HandedRequests {
   }
 
   #parsed(id: number): void {
+    const open = this.#open.get(id);
+    if (open === undefined || open.isParsed) return;
+    open.isParsed = true;
     this.parts.post({ type: "parsed", id });
   }
 
