@@ -127,6 +127,25 @@ longTest(
 );
 
 longTest(
+  "isolates: the stream of a large request ends with an error event when the thread of its caller fails, and is charged",
+  () =>
+    withFailing(async (gateway, fail) => {
+      const money = accountMoney(gateway);
+      const before = await money.balance();
+      const messages = [{ role: "user", content: "word ".repeat(500_000) }, ...STREAM.messages];
+      const { whole } = await begun(
+        await post(gateway, "/v1/chat/completions", { ...STREAM, messages }),
+        /"role":"assistant"/,
+      );
+      fail("state");
+      assertMatch(await whole, /"error":.*send the request again/);
+      await eventually(async () => await isAlive(gateway));
+      await eventually(async () => await money.balance() < before);
+      assertEquals((await loggedRows(gateway)).length, 1);
+    }),
+);
+
+longTest(
   "isolates: a thread without memory is replaced, its streams end, and they are charged",
   () =>
     withFailing(async (gateway, fail) => {

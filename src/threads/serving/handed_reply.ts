@@ -38,6 +38,11 @@ export interface HandOverParts {
   /** Gives the request to a thread that answers it. */
   readonly hand: (request: HandedRequest) => Handing;
   readonly openStreams: Pick<OpenStreams, "add">;
+  /**
+   * Whether an abort of the open streams ends the stream here, as when this thread fails. Default: it does not, since
+   * the thread that answers ends its streams when the gateway stops.
+   */
+  readonly endsHere?: boolean;
   /** Receives what the caller's limits of rate have left. Default: the thread of the caller knows that itself. */
   readonly onRates?: (credential: Credential, rates: RatesLeft) => void;
 }
@@ -138,7 +143,12 @@ class HandedReply {
 
   /** The body, each chunk of which is read when the caller can receive it. */
   #streamOf(reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
-    const forget = this.#parts.openStreams.add(() => {}); // the thread that answers ends its streams
+    const forget = this.#parts.openStreams.add((error) => {
+      if (this.#parts.endsHere !== true) return;
+      forget();
+      this.#endStream(error);
+      reader.cancel(error).catch(() => {}); // the other thread may have ended it
+    });
     const onOver = this.#onOver;
     this.#onOver = () => {
       onOver();
@@ -175,13 +185,17 @@ class HandedReply {
   /** The thread that answers has ended, or did not take the request, which fails. A stream ends with an error event. */
   #lost(error: GatewayError): void {
     this.#head.reject(error);
+    this.#endStream(error);
+    this.#recorded();
+  }
+
+  #endStream(error: GatewayError): void {
     const output = this.#output;
     if (output !== null && !output.isOver) {
       output.enqueue(this.#failureChunk(error));
       output.close();
     }
     this.#stopReading();
-    this.#recorded();
   }
 
   #recorded(): void {

@@ -17,6 +17,7 @@ export function largeByHandOn(
       return handOver({ inbound, credential, body, format }, {
         hand: (request) => state.handOn(request),
         openStreams,
+        endsHere: true,
         onRates: (caller, rates) => state.noteRates(caller, rates),
       });
     },
