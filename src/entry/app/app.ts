@@ -152,8 +152,8 @@ async function start(
   });
   for (const { address: host, port } of adminListening === null ? [listening] : [listening, adminListening]) {
     services.ownAddresses.push({ host, port });
-    gateway.features.large.addOwnAddress({ host, port });
-    gateway.isolates?.addOwnAddress({ host, port });
+    gateway.features.large.facts.addOwnAddress({ host, port });
+    gateway.isolates?.facts.addOwnAddress({ host, port });
   }
   const address = urlOf(listening);
   const adminAddress = adminListening === null ? address : urlOf(adminListening);

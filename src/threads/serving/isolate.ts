@@ -5,7 +5,8 @@ import type { ProcessCircuitBreaker } from "../../vendors/routing/circuit_breake
 import { Lessor } from "../leases/lessor.ts";
 import type { Lessors } from "../leases/lessors.ts";
 import { replayThreadJournal, type ThreadJournalPlace, type ThreadJournals } from "../leases/thread_journals.ts";
-import type { IsolateData, RecordMessage, ServingData, ToServing } from "./messages.ts";
+import type { IsolateData, RecordMessage, ToServing } from "./messages.ts";
+import type { ServingStart } from "./serving_facts.ts";
 import { lostRequest, observeMessage } from "./record_message.ts";
 import { type ServingMessage, ServingThread, type ServingThreadParts } from "./serving_thread.ts";
 import type { WrittenRecords } from "./written_records.ts";
@@ -52,7 +53,7 @@ export interface ThreadUploads {
 }
 
 /** What an isolate is started with. */
-export interface IsolateStart extends Pick<ServingData, "config" | "listed" | "own"> {
+export interface IsolateStart extends ServingStart {
   /** Its number, from 1. */
   readonly slot: number;
   /** Where its journal of charges is; null for a store in memory. */

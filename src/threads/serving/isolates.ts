@@ -4,21 +4,15 @@ import type { WrongKeys } from "../../platform/http/wrong_keys.ts";
 import type { OtherAnswer } from "../../conversation/models/answering_models.ts";
 import { waitAtMost } from "../../platform/lib/basics/clock.ts";
 import { holdState } from "../../platform/lib/basics/held.ts";
-import type { OwnAddress } from "../../platform/net/target.ts";
 import { ThreadUnavailable } from "../../platform/workers/worker_thread.ts";
 import { Acknowledgements } from "./acknowledgements.ts";
 import { Isolate, type IsolateOptions } from "./isolate.ts";
 import type { ThreadJournalPlace } from "../leases/thread_journals.ts";
 import type { ToServing } from "./messages.ts";
+import { ServingFacts, type ServingStart } from "./serving_facts.ts";
 
 /** Options of {@linkcode Isolates}. */
-export interface IsolatesOptions extends IsolateOptions {
-  /** At the start. */
-  readonly config: Config;
-  /** The models that providers list at the start. */
-  readonly listed: readonly ListedStep[];
-  /** The gateway's own addresses so far. */
-  readonly own: readonly OwnAddress[];
+export interface IsolatesOptions extends IsolateOptions, ServingStart {
   /** Counts the wrong keys of requests for catalogs, which every isolate counts too. */
   readonly publicWrongKeys: Pick<WrongKeys, "note">;
 }
@@ -47,20 +41,18 @@ const LAST_WORK_MS = 6_000;
  * continue.
  */
 export class Isolates {
+  /** What all isolates know of the gateway. A configuration is replaced by {@linkcode Isolates.setConfig}. */
+  readonly facts: Omit<ServingFacts, "setConfig">;
+  readonly #facts: ServingFacts;
   readonly #members = new Set<Isolate>();
-  readonly #own: OwnAddress[];
   readonly #acknowledgements: Acknowledgements<Isolate>;
-  #config: Config;
-  #listed: readonly ListedStep[];
   #restartMs = MIN_RESTART_MS;
   #isStarted = false;
   #isStopping = false;
   #changes: Promise<void> = Promise.resolve();
 
   constructor(readonly options: IsolatesOptions) {
-    this.#config = options.config;
-    this.#listed = options.listed;
-    this.#own = [...options.own];
+    this.facts = this.#facts = new ServingFacts(options, (message) => this.#postAll(message));
     this.#acknowledgements = new Acknowledgements(options.clock);
   }
 
@@ -89,18 +81,6 @@ export class Isolates {
     }
   }
 
-  /** Blocks downloads from that address. */
-  addOwnAddress(address: OwnAddress): void {
-    this.#own.push(address);
-    this.#postAll({ type: "own-address", address });
-  }
-
-  /** Replaces the models that providers list. */
-  setListed(listed: readonly ListedStep[]): void {
-    this.#listed = listed;
-    this.#postAll({ type: "listed", listed });
-  }
-
   /** Tells all isolates that a vendor answered with another model than the requested one. */
   noteOtherAnswer(answer: OtherAnswer): void {
     this.#postAll({ type: "other-answer", answer });
@@ -108,19 +88,17 @@ export class Isolates {
 
   /** Uses another configuration for later requests. {@linkcode Isolates.changesApplied} resolves when all do. */
   setConfig(config: Config, listed: readonly ListedStep[]): void {
-    this.#config = config;
-    this.#listed = listed;
-    this.#change((id) => ({ type: "config", id, config, listed }));
+    this.#change((id) => this.#facts.setConfig(config, listed, id));
   }
 
   /** Forgets an account's keys. {@linkcode Isolates.changesApplied} resolves when all isolates have. */
   evictAccount(accountId: string): void {
-    this.#change((id) => ({ type: "evict", id, accountId }));
+    this.#change((id) => this.#postAll({ type: "evict", id, accountId }));
   }
 
   /** Removes the kept replies of an account. {@linkcode Isolates.changesApplied} resolves when all isolates have. */
   forgetReplies(accountId: string): void {
-    this.#change((id) => ({ type: "forget-replies", id, accountId }));
+    this.#change((id) => this.#postAll({ type: "forget-replies", id, accountId }));
   }
 
   /** Resolves when all isolates apply the changes so far, or have ended. */
@@ -130,7 +108,7 @@ export class Isolates {
 
   /** Resolves when the observer has received the records of all requests that have ended. */
   recordsSent(): Promise<void> {
-    return this.#acknowledgedByAll((id) => ({ type: "send-records", id }));
+    return this.#acknowledgedByAll((id) => this.#postAll({ type: "send-records", id }));
   }
 
   /** Asks callers to reconnect, or not, and closes connections without a request, as {@linkcode Listening} does. */
@@ -152,12 +130,13 @@ export class Isolates {
     await Promise.all([...this.#members].map((member) => this.#end(member)));
   }
 
-  #change(messageOf: (id: number) => ToServing): void {
-    this.#changes = Promise.all([this.#changes, this.#acknowledgedByAll(messageOf)]).then(() => {});
+  /** @param tell Sends all isolates a message with that id, which they acknowledge. */
+  #change(tell: (id: number) => void): void {
+    this.#changes = Promise.all([this.#changes, this.#acknowledgedByAll(tell)]).then(() => {});
   }
 
-  #acknowledgedByAll(messageOf: (id: number) => ToServing): Promise<void> {
-    return this.#acknowledgements.ofAll(this.#members, (id) => this.#postAll(messageOf(id)));
+  #acknowledgedByAll(tell: (id: number) => void): Promise<void> {
+    return this.#acknowledgements.ofAll(this.#members, tell);
   }
 
   #postAll(message: ToServing): void {
@@ -165,7 +144,7 @@ export class Isolates {
   }
 
   #startMember(slot: number, journal: ThreadJournalPlace | null): Isolate {
-    const start = { slot, journal, config: this.#config, listed: this.#listed, own: this.#own };
+    const start = { slot, journal, ...this.facts.start };
     const member: Isolate = new Isolate(this.options, start, {
       onListening: () => void (this.#restartMs = MIN_RESTART_MS),
       onUnable: (reason) => this.#onUnable(member, reason),

@@ -1,7 +1,6 @@
 import type { Credential } from "../../money/billing/keys/key_ring.ts";
 import type { OpenStreams } from "../../services/calls/stream_relay.ts";
-import { type ListedStep, NO_LISTED } from "../../vendors/catalog/listed_step.ts";
-import type { Config } from "../../config/config.ts";
+import { NO_LISTED } from "../../vendors/catalog/listed_step.ts";
 import type { CallerFormat } from "../../conversation/contract/caller_format.ts";
 import type { Inbound } from "../../platform/http/request/inbound.ts";
 import { JSON_MEMORY_FACTOR } from "../../platform/http/bodies/json_body.ts";
@@ -10,20 +9,16 @@ import { waitAtMost } from "../../platform/lib/basics/clock.ts";
 import { FairQueue } from "../../platform/lib/collections/fair_queue.ts";
 import { holdState } from "../../platform/lib/basics/held.ts";
 import type { MemoryBudget } from "../../platform/lib/process/memory_budget.ts";
-import type { OwnAddress } from "../../platform/net/target.ts";
 import { THREAD_IDLE_MS, ThreadUnavailable } from "../../platform/workers/worker_thread.ts";
 import type { HandedRequest } from "../state/handed_request.ts";
 import { type Handing, handOver } from "./handed_reply.ts";
 import { callerLeft, LargeRequest, threadEnded, tooManyQueued } from "./large_request.ts";
 import type { ToServing } from "./messages.ts";
+import { ServingFacts, type ServingStart } from "./serving_facts.ts";
 import { type ServingMessage, ServingThread, type ServingThreadParts } from "./serving_thread.ts";
 
 /** Options of {@linkcode LargeRequests}. */
-export interface LargeRequestsOptions extends Omit<ServingThreadParts, "heapMegabytes"> {
-  /** At the start. */
-  readonly config: Config;
-  /** The gateway's own addresses so far. */
-  readonly own: readonly OwnAddress[];
+export interface LargeRequestsOptions extends Omit<ServingThreadParts, "heapMegabytes">, Omit<ServingStart, "listed"> {
   readonly openStreams: OpenStreams;
   /** Limits what the requests of isolates hold. */
   readonly memory: Pick<MemoryBudget, "lease">;
@@ -65,17 +60,15 @@ interface Member {
  */
 export class LargeRequests {
   readonly #queue = new FairQueue<LargeRequest>();
+  /** What all threads know of the gateway. */
+  readonly facts: ServingFacts;
   readonly #members = new Set<Member>();
-  readonly #own: OwnAddress[];
-  #config: Config;
-  #listed: readonly ListedStep[] = NO_LISTED;
   #nextId = 1;
   #isClosed = false;
   #keepsSpare = false;
 
   constructor(readonly options: LargeRequestsOptions) {
-    this.#config = options.config;
-    this.#own = [...options.own];
+    this.facts = new ServingFacts({ ...options, listed: NO_LISTED }, (message) => this.#postAll(message));
   }
 
   /** The number of threads. */
@@ -120,31 +113,6 @@ export class LargeRequests {
     } finally {
       memory.release(memory.held);
     }
-  }
-
-  /** Blocks downloads from that address in all threads. */
-  addOwnAddress(address: OwnAddress): void {
-    this.#own.push(address);
-    this.#postAll({ type: "own-address", address });
-  }
-
-  /**
-   * Adds these models to the configured ones and replaces earlier discovered models, as in the main thread's catalog.
-   */
-  setListed(listed: readonly ListedStep[]): void {
-    this.#listed = listed;
-    this.#postAll({ type: "listed", listed });
-  }
-
-  /**
-   * Uses another configuration for later requests, in all threads.
-   *
-   * @param listed As in {@linkcode LargeRequests.setListed}.
-   */
-  setConfig(config: Config, listed: readonly ListedStep[]): void {
-    this.#config = config;
-    this.#listed = listed;
-    this.#postAll({ type: "config", id: 0, config, listed }); // nobody waits until it is applied
   }
 
   /**
@@ -216,10 +184,9 @@ export class LargeRequests {
   }
 
   #startMember(): Member {
-    const data = { config: this.#config, listed: this.#listed, own: this.#own, isolate: null };
     const thread = new ServingThread({ ...this.options, heapMegabytes: HEAP_MEGABYTES }, {
       kind: "large requests",
-      data,
+      data: { ...this.facts.start, isolate: null },
       links: {
         requestOf: (id) => member.open.get(id) ?? null,
         onIdle: () => this.#restIfIdle(member),

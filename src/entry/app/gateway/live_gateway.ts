@@ -243,7 +243,7 @@ export class LiveGateway {
     this.#current = next;
     next.features.videos.onProviders(providers);
     next.features.console.restartStreams();
-    next.features.large.setConfig(config, next.lists.listed);
+    next.features.large.facts.setConfig(config, next.lists.listed);
     this.isolates?.setConfig(config, next.lists.listed);
     credentials.replaceProviders(providers);
     openCallLimit.perAccount = config.limits.accountConcurrency;
@@ -306,8 +306,8 @@ export class LiveGateway {
   #publish(lists: DiscoveredLists): void {
     if (this.#current?.lists !== lists) return;
     this.#current.services.catalog.replaceListed(lists.listed);
-    this.#current.features.large.setListed(lists.listed);
-    this.isolates?.setListed(lists.listed);
+    this.#current.features.large.facts.setListed(lists.listed);
+    this.isolates?.facts.setListed(lists.listed);
   }
 }
 
