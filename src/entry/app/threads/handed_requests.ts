@@ -114,7 +114,7 @@ export class HandedRequests {
     const inScope = <R>(act: () => R): R => scope.run({ id, lookups: 0 }, act);
     const reader = body.getReader();
     const end = () => inScope(() => reader.cancel().catch(() => {})); // the caller has left: nobody is told of a failure
-    open.onLeft = () => void end();
+    open.onLeft = () => holdWork(end());
     if (open.left.signal.aborted) open.onLeft();
     return outputStream<Uint8Array<ArrayBuffer>>({
       pull: (output) =>

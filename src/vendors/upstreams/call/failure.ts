@@ -184,7 +184,9 @@ const NO_BALANCE: ReadonlySet<string | null> = new Set([
 ]);
 
 /** Whether a vendor reports that the gateway's account has no balance left, with the status of a rate limit. */
-export function isBalanceExhausted({ code, message }: { readonly code: string | null; readonly message: string }) {
+export function isBalanceExhausted(
+  { code, message }: { readonly code: string | null; readonly message: string },
+): boolean {
   return NO_BALANCE.has(code) || ERROR_TEXTS.zaiBalanceExhausted.test(message);
 }
 

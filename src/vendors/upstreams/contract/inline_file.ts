@@ -7,8 +7,17 @@ export type InlineSource = Pick<ImageSource, "mediaType" | "lengthBytes" | "open
 
 /** A file in a JSON value, written as base64 text while the body is sent. */
 export class InlineFile {
-  /** @param prefix The text before the base64, such as `data:image/png;base64,`. ASCII only. */
-  constructor(readonly source: InlineSource, readonly prefix: string) {}
+  /**
+   * Names a file, which is read when the body is sent.
+   *
+   * @param prefix The text before the base64, such as `data:image/png;base64,`. ASCII only.
+   */
+  constructor(
+    /** The bytes. */
+    readonly source: InlineSource,
+    /** The text before the base64. */
+    readonly prefix: string,
+  ) {}
 }
 
 /** Returns the image as a `data:` URI (RFC 2397). */
