@@ -36,7 +36,7 @@ export function writeReport(outcome: Outcome): string {
 function opening(outcome: Outcome): string {
   const marks = marksOf(outcome);
   const count = (isMet: boolean | null) => marks.filter((mark) => mark.isMet === isMet).length;
-  const unmeasured = count(null) === 0 ? "" : ` ${count(null)} were not measured in this run.`;
+  const unmeasured = count(null) === 0 ? "" : ` ${count(null)} not measured in this run.`;
   return `Switchyard as in production (keys, balance, limits and ledger on, store on disk) beside proxies that only ` +
     `copy bytes, each alone on one core, on ${outcome.date.toISOString().slice(0, 10)}. ` +
     `**${count(false)} of ${marks.length} marks are missed, ${count(true)} are met.**${unmeasured} ` +

@@ -20,8 +20,14 @@ Deno.test({
     const shell = root.start(install.text.replace(/<address of .*?>/, REPOSITORY), { PORT: port });
     try {
       const [, address = ""] = await shell.until(/ready at (http:\S+)/);
-      const [, KEY = ""] = await shell.until(/export SWITCHYARD_KEY=(\S+)\n/);
-      const stage = { address, adminKey: "", folder: "/", variables: { KEY }, stop: () => Promise.resolve() };
+      const [, key = ""] = await shell.until(/export SWITCHYARD_KEY=(\S+)\n/);
+      const stage = {
+        address,
+        adminKey: "",
+        folder: "/",
+        variables: { SWITCHYARD_KEY: key },
+        stop: () => Promise.resolve(),
+      };
       assertEquals(await runBlocks(sessionOn(stage), [request], { page: "README.md" }), []);
     } finally {
       await shell.stop();
