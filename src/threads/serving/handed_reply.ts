@@ -29,7 +29,7 @@ export interface ReceivedRequest {
 export interface Handing {
   /** Resolves when the request has ended in that thread. Rejects with the reason if it ends without a reply. */
   readonly ended: Promise<void>;
-  /** The caller has left before the response. */
+  /** The caller has left. */
   leave(): void;
 }
 
@@ -59,7 +59,6 @@ export function handOver(received: ReceivedRequest, parts: HandOverParts): Promi
 
 /** The reply to a request that another thread answers, in the thread of its caller. */
 class HandedReply {
-  readonly response: Promise<Response>;
   readonly #received: ReceivedRequest;
   readonly #parts: HandOverParts;
   readonly #head = Promise.withResolvers<Response>();
@@ -77,7 +76,6 @@ class HandedReply {
   constructor(received: ReceivedRequest, parts: HandOverParts) {
     this.#received = received;
     this.#parts = parts;
-    this.response = this.#head.promise;
     const { inbound: { record, request: { signal } } } = received;
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
@@ -97,6 +95,11 @@ class HandedReply {
       this.#head.reject(error);
       this.#recorded();
     }
+  }
+
+  /** Resolves with the head of the response. Rejects with the failure of the request before it. */
+  get response(): Promise<Response> {
+    return this.#head.promise;
   }
 
   #messageOf(reply: MessagePort): HandedRequest {

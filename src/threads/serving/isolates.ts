@@ -42,8 +42,7 @@ const LAST_WORK_MS = 6_000;
  */
 export class Isolates {
   /** What all isolates know of the gateway. A configuration is replaced by {@linkcode Isolates.setConfig}. */
-  readonly facts: Omit<ServingFacts, "setConfig">;
-  readonly #facts: ServingFacts;
+  readonly facts: ServingFacts;
   readonly #members = new Set<Isolate>();
   readonly #acknowledgements: Acknowledgements<Isolate>;
   #restartMs = MIN_RESTART_MS;
@@ -52,7 +51,7 @@ export class Isolates {
   #changes: Promise<void> = Promise.resolve();
 
   constructor(readonly options: IsolatesOptions) {
-    this.facts = this.#facts = new ServingFacts(options, (message) => this.#postAll(message));
+    this.facts = new ServingFacts(options, (message) => this.#postAll(message));
     this.#acknowledgements = new Acknowledgements(options.clock);
   }
 
@@ -88,7 +87,7 @@ export class Isolates {
 
   /** Uses another configuration for later requests. {@linkcode Isolates.changesApplied} resolves when all do. */
   setConfig(config: Config, listed: readonly ListedStep[]): void {
-    this.#change((id) => this.#facts.setConfig(config, listed, id));
+    this.#change((id) => this.facts.setConfig(config, listed, id));
   }
 
   /** Forgets an account's keys. {@linkcode Isolates.changesApplied} resolves when all isolates have. */

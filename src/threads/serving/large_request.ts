@@ -1,5 +1,5 @@
 import { GatewayError } from "../../platform/lib/basics/gateway_error.ts";
-import type { RequestRecord } from "../../platform/http/request/request_record.ts";
+import type { RecordedArrival, RequestRecord } from "../../platform/http/request/request_record.ts";
 import type { HeldMemory } from "../../platform/lib/process/memory_budget.ts";
 import type { AttemptTarget } from "../../vendors/routing/circuit_breaker.ts";
 import type { HandedRequest } from "../state/handed_request.ts";
@@ -64,6 +64,13 @@ export class LargeRequest implements ThreadRequest {
   fail(error: Error): void {
     this.#ended.reject(error);
   }
+}
+
+/** What the record of a handed request has of its arrival, and nothing that moves. */
+export function arrivalOf(
+  { requestId, receivedAt, method, path, remote }: HandedRequest,
+): RecordedArrival {
+  return { requestId, receivedAt, method, sentPath: path, path, remote };
 }
 
 const RETRY_AFTER_SECONDS = 5;

@@ -12,7 +12,7 @@ import type { MemoryBudget } from "../../platform/lib/process/memory_budget.ts";
 import { THREAD_IDLE_MS, ThreadUnavailable } from "../../platform/workers/worker_thread.ts";
 import type { HandedRequest } from "../state/handed_request.ts";
 import { type Handing, handOver } from "./handed_reply.ts";
-import { callerLeft, LargeRequest, threadEnded, tooManyQueued } from "./large_request.ts";
+import { arrivalOf, callerLeft, LargeRequest, threadEnded, tooManyQueued } from "./large_request.ts";
 import type { ToServing } from "./messages.ts";
 import { ServingFacts, type ServingStart } from "./serving_facts.ts";
 import { type ServingMessage, ServingThread, type ServingThreadParts } from "./serving_thread.ts";
@@ -106,7 +106,7 @@ export class LargeRequests {
     const memory = this.options.memory.lease(request.credential.accountId);
     try {
       memory.reserve(request.body.byteLength * JSON_MEMORY_FACTOR);
-      const record = new RequestRecord({ ...request, sentPath: request.path }); // the isolate records the request
+      const record = new RequestRecord(arrivalOf(request)); // the isolate records the request
       const { ended, leave } = this.#accept(new LargeRequest(this.#nextId++, request, { memory, record }));
       callerSignal.addEventListener("abort", leave);
       await ended;

@@ -112,7 +112,7 @@ export type ToIsolate =
 export type ToHandedThread =
   /** A request. The buffer of its body and the port of its reply move. */
   | { readonly type: "request"; readonly id: number; readonly request: HandedRequest }
-  /** The caller has left before the response. */
+  /** The caller has left. */
   | { readonly type: "caller-left"; readonly id: number };
 
 /** A request that an isolate answered, at its end. */

@@ -5,6 +5,7 @@ import { RequestRecord } from "../../../platform/http/request/request_record.ts"
 import { holdWork } from "../../../platform/lib/basics/held.ts";
 import { markWork } from "../../../platform/lib/process/own_heartbeat.ts";
 import { outputStream } from "../../../platform/lib/streams/output_stream.ts";
+import { arrivalOf } from "../../../threads/serving/large_request.ts";
 import type { FromHandedThread, ToHandedThread } from "../../../threads/serving/messages.ts";
 import type { HandedRequest, ReplyMessage } from "../../../threads/state/handed_request.ts";
 import { plainErrorOf } from "../../../threads/state/plain_error.ts";
@@ -113,7 +114,7 @@ export class HandedRequests {
     const { scope } = this.parts.state;
     const inScope = <R>(act: () => R): R => scope.run({ id, lookups: 0 }, act);
     const reader = body.getReader();
-    const end = () => inScope(() => reader.cancel().catch(() => {})); // the caller has left: nobody is told of a failure
+    const end = () => inScope(() => reader.cancel().catch(() => {})); // the caller has left, so a failure is not reported
     open.onLeft = () => holdWork(end());
     if (open.left.signal.aborted) open.onLeft();
     return outputStream<Uint8Array<ArrayBuffer>>({
@@ -139,9 +140,8 @@ export class HandedRequests {
 
   /** The record of the thread's part of a request. Its facts are sent to the thread of the caller at the end. */
   #recordOf(id: number, request: HandedRequest): RequestRecord {
-    const { requestId, receivedAt, method, path, remote, trace, credential, reply } = request;
-    const arrival = { requestId, receivedAt, method, sentPath: path, path, remote };
-    const record = new RequestRecord(arrival, () => {
+    const { trace, credential, reply } = request;
+    const record = new RequestRecord(arrivalOf(request), () => {
       post(reply, { type: "record", facts: record.facts() });
       this.#open.delete(id);
       this.parts.post({ type: "ended", id });

@@ -13,7 +13,7 @@ import { threadTexts } from "./thread_routes.ts";
 
 /** A serving thread that is handed requests for texts. Each call is admitted and charged on the main thread. */
 export async function openHandedRole({ data, state, post, ownAddresses, clock }: ServingParts): Promise<ServingRole> {
-  // The thread of the caller reads each chunk by itself, so that none is taken at once.
+  // The thread of the caller asks for one chunk at a time, so that none waits here unread.
   const openStreams = new OpenStreams(null, false);
   /** What was read of the replies of other gateways. */
   const near = { reasoning: new BoundedMemory<KeptReasoning>(clock), items: new BoundedMemory<string>(clock) };

@@ -20,11 +20,11 @@ export interface LiveEndpointsParts<Router extends RequestRouter> {
   readonly clock: Clock;
   /** Builds the endpoints of one configuration. */
   readonly routerOf: (parts: ConfiguredParts) => MaybePromise<Router>;
-  /** Called when another configuration is in force. Default: nothing. */
+  /** Called when another configuration is active. Default: nothing. */
   readonly onChanged?: () => void;
 }
 
-/** What follows from one configuration. A request uses the one in force when it arrived. */
+/** What follows from one configuration. A request uses the one that was active when it arrived. */
 interface Generation<Router> {
   readonly parts: ConfiguredParts;
   readonly router: Router;
@@ -57,17 +57,17 @@ export class LiveEndpoints<Router extends RequestRouter> {
     return new LiveEndpoints(parts, await openGeneration(configured, null, parts));
   }
 
-  /** The configuration in force. */
+  /** The active configuration. */
   get config(): Config {
     return this.#current.parts.config;
   }
 
-  /** The endpoints in force. */
+  /** The active endpoints. */
   get router(): Router {
     return this.#current.router;
   }
 
-  /** Resolves when the configurations that were set so far are in force. */
+  /** Resolves when the configurations that were set so far are active. */
   get changesApplied(): Promise<void> {
     return this.#changing;
   }

@@ -16,7 +16,7 @@ export interface ServingParts {
   readonly outbox: Outbox<FromServing>;
   /** Sends a message to the main thread, at the end of the turn. */
   readonly post: (message: FromServing, moved?: readonly Moved[]) => void;
-  /** Sends messages by themselves, at once. */
+  /** Sends messages immediately, without those that wait. */
   readonly postAlone: (messages: readonly FromServing[]) => void;
   /** The gateway's own addresses, which grow. */
   readonly ownAddresses: readonly OwnAddress[];

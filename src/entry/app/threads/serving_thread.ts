@@ -1,6 +1,6 @@
 /**
- * The entry module of a serving thread: a thread that answers requests. They are those of connections that it accepts,
- * or such as it is handed. The state of the main thread is reached by messages.
+ * The entry module of a serving thread: a thread that answers requests, either those of connections that it accepts, or
+ * those that it is handed. The state of the main thread is reached by messages.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../../platform/lib/basics/clock.ts";
