@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { parse } from "yaml";
 import { PRIVATE_FILE_MODE } from "../../platform/lib/process/private_path.ts";
+import { counted } from "../../platform/lib/text/counted.ts";
 import { parseOptions } from "./command_options.ts";
 import { syntaxProblemOf } from "../../config/tree/syntax_problem.ts";
 import { asUnwritableError } from "../../platform/lib/process/unwritable.ts";
@@ -83,9 +84,9 @@ async function importFile({ file, read, output, envFile = join(dirname(output), 
   print(`Wrote ${output} with ${carried}`);
   if (secrets.size > 0) {
     print(
-      `Wrote ${envFile} with ${secrets.size} ${
-        secrets.size === 1 ? "secret" : "secrets"
-      }, readable only by its owner: ${[...secrets.keys()].join(", ")}`,
+      `Wrote ${envFile} with ${counted(secrets.size, "secret")}, readable only by its owner: ${
+        [...secrets.keys()].join(", ")
+      }`,
     );
   }
   if (report !== "") print(report);

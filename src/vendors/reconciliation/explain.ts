@@ -1,5 +1,6 @@
 import { TOKEN_PRICES as TOKEN_NAMES } from "../../money/billing/prices/tariff.ts";
 import type { DatedCatalog } from "../catalog/catalog.ts";
+import { counted } from "../../platform/lib/text/counted.ts";
 import { type Money, writeMoney } from "../../platform/lib/basics/money.ts";
 import type { ComparedRow } from "./compare.ts";
 import { type ExplainedDimension, explainedDimensions, priceText } from "./explained_dimensions.ts";
@@ -121,8 +122,9 @@ function groupReasons({ row, logged }: Explained): Reason[] {
   };
   const estimated = row.own.reduce((sum, each) => sum + each.estimated, 0);
   if (estimated > 0) {
-    const counted = requestsText(estimated);
-    const text = `The gateway counted the tokens of ${counted} itself, since the vendor reported none to it`;
+    const text = `The gateway counted the tokens of ${
+      requestsText(estimated)
+    } itself, since the vendor reported none to it`;
     const requests = idsOf(logged?.estimated);
     reasons.push({ kind: "estimated", text, dimension: null, amount: null, requests });
   }
@@ -145,7 +147,7 @@ function idsOf(group: LoggedGroup | undefined): readonly string[] {
 }
 
 function requestsText(count: number): string {
-  return `${count} ${count === 1 ? "request" : "requests"}`;
+  return counted(count, "request");
 }
 
 function usd(amount: Money): string {
