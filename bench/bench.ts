@@ -36,7 +36,7 @@ export interface BenchOptions {
   readonly binaries: ReadonlyMap<string, string>;
   /** Numbers of paced streams at once that are tried. */
   readonly steps: readonly number[];
-  /** Whether memory is measured half a minute after the start and a minute after the load, instead of at once. */
+  /** Whether memory is measured half a minute after the start and a minute after the load, instead of immediately. */
   readonly waitsForMemory: boolean;
 }
 

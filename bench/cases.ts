@@ -65,7 +65,7 @@ export const LATENCY_RATE = 200;
 /** Streams at once of the load that measures processor time per chunk. */
 export const PACED_STREAMS = 100;
 
-/** Streams at once of the load that measures how late chunks are when the gateway has more to do. */
+/** Simultaneous streams of the load that measures how late chunks are when the gateway has more to do. */
 export const MANY_PACED_STREAMS = 200;
 
 const SMALL = { bodyBytes: SMALL_BODY_BYTES, load: { kind: "closed" }, contenders: "rivals" } as const;

@@ -16,7 +16,7 @@ const READY_MS = 180_000;
 
 /**
  * Starts LiteLLM's proxy from a program that the operator supplies, or installs it with pip: one master key, prices,
- * one worker for the one core, its default log. Keys of its own, budgets and spend need PostgreSQL and an engine that
+ * one worker for the one core, its default log. Its own keys, budgets and spend need PostgreSQL and an engine that
  * Prisma downloads at the first start, so it has none of them. Source: LiteLLM's documentation, "Overview" of the
  * proxy's configuration and "Custom LLM Pricing".
  *

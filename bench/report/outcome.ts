@@ -30,7 +30,7 @@ export interface Outcome {
   /** The largest number of streams at once that was tried. */
   readonly maxStreams: number;
   readonly memory: readonly MemoryUse[];
-  /** Whether memory was measured half a minute after the start and a minute after the load; else at once. */
+  /** Whether memory was measured half a minute after the start and a minute after the load; else immediately. */
   readonly isMemoryAfterMinute: boolean;
   /** Replies that were counted at the gateway, and the number that its ledger charged for. */
   readonly charges: { readonly counted: number; readonly charged: number };

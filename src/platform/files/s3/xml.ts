@@ -1,4 +1,5 @@
 import { ownValue } from "../../lib/collections/own_value.ts";
+
 /** The text of the first element of a name; null if there is none. For responses of S3, which do not nest a name. */
 export function textIn(xml: string, name: string): string | null {
   const match = new RegExp(`<${name}(?:\\s[^>]*)?>([^<]*)</${name}>`).exec(xml);

@@ -99,6 +99,7 @@ export class JsonCursor {
     this.#next();
     const start = this.at;
     const walk = { depth: 0, isInString: false };
+    // Ends with the value or with the text: after a pause, each walk goes on by a slice.
     while (!this.#walk(walk, this.#pauseAt)) await this.pause();
     return this.bytes.subarray(start, this.at);
   }

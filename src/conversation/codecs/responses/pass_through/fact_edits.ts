@@ -59,8 +59,8 @@ const SEARCH = "tool_search";
 const DEFERRED = "defer_loading";
 
 /**
- * Leaves out the search for tools where a model refuses it, so that it gets all tools at once. Source: OpenAI, guide
- * Tool search; model page of GPT-5.4 nano.
+ * Leaves out the search for tools where a model refuses it, so that it gets all tools immediately. Source: OpenAI,
+ * guide Tool search; model page of GPT-5.4 nano.
  */
 export function toolSearchEditsOf({ body, facts, outlineText }: PassThroughRequest): BodyEdits {
   if (facts.hasToolSearch !== false) return NO_EDITS;

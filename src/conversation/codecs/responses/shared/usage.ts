@@ -73,8 +73,9 @@ function searchesIn({ server_side_tool_usage_details: details }: JsonObject): nu
 }
 
 /**
- * The searches that the vendor bills, where it says so; null where only the items tell. It bills some searches at a
- * discount, and does not count them. Source: Responses API reference, `tool_usage.web_search.num_requests`.
+ * The searches that the vendor bills, where it reports them; null where only the items show them. It bills some
+ * searches at a discount, and does not count them. Source: Responses API reference,
+ * `tool_usage.web_search.num_requests`.
  */
 export function billedSearchesIn(response: unknown): number | null {
   const used = isObject(response) && isObject(response.tool_usage) ? response.tool_usage.web_search : null;
