@@ -9,13 +9,14 @@ const LOOK_EVERY_MS = 5;
  * Resolves as a promise does.
  *
  * @param what What is waited for; for the error.
- * @throws {Error} If it takes more than three minutes.
+ * @param limitMs How long, at most, in milliseconds. Default: three minutes.
+ * @throws {Error} If it takes longer.
  */
-export async function withPatience<T>(what: string, promise: Promise<T>): Promise<T> {
+export async function withPatience<T>(what: string, promise: Promise<T>, limitMs = ANSWER_MS): Promise<T> {
   const limit = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => limit.reject(new Error(`${what}: nothing happened within ${ANSWER_MS / 1_000} s`)),
-    ANSWER_MS,
+    () => limit.reject(new Error(`${what}: nothing happened within ${limitMs / 1_000} s`)),
+    limitMs,
   );
   try {
     return await Promise.race([promise, limit.promise]);
