@@ -102,6 +102,14 @@ export class LargeRequests {
    * @throws {GatewayError} `overloaded` if the queue is full or memory is short, and if the thread ends.
    */
   async handOn(request: HandedRequest, callerSignal: AbortSignal): Promise<void> {
+    try {
+      await this.#handOn(request, callerSignal);
+    } finally {
+      request.reply.close(); // it has not moved if no thread took the request
+    }
+  }
+
+  async #handOn(request: HandedRequest, callerSignal: AbortSignal): Promise<void> {
     if (callerSignal.aborted) throw callerLeft();
     const memory = this.options.memory.lease(request.credential.accountId);
     try {
