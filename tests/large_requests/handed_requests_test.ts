@@ -8,7 +8,6 @@ import { UNLIMITED_MEMORY } from "../../src/platform/lib/process/memory_budget.t
 import { renderDefaultError } from "../../src/protocols/default/error.ts";
 import type { FromHandedThread } from "../../src/threads/serving/messages.ts";
 import type { ReplyMessage } from "../../src/threads/state/handed_request.ts";
-import type { RequestScope } from "../../src/threads/state/remote_state.ts";
 import { openPorts } from "../support/open_ports.ts";
 import { stateOf } from "../support/patience.ts";
 
@@ -24,7 +23,7 @@ function stage(handler: Handler) {
   );
   const requests = new HandedRequests({
     state: {
-      scope: new AsyncLocalStorage<RequestScope>(),
+      scope: new AsyncLocalStorage(),
       ratesLeft: () => null,
       lease: (account) => UNLIMITED_MEMORY.lease(account),
     },
