@@ -159,3 +159,11 @@ inGateway("an unsupported method is 405 with the supported ones", async (gateway
   const { status, headers } = await gateway.call("PUT", `${CACHES_PATH}/x`, {});
   assertEquals([status, headers.get("allow")], [405, "GET, PATCH, DELETE"]);
 });
+
+inGateway("a part of an unknown type in a cache for another format is 400 and creates nothing", async (gateway) => {
+  const contents = [...CONTENTS, { role: "user", parts: [{ txt: "hi" }] }];
+  const { status, json } = await gateway.call("POST", CACHES_PATH, { model: "sandbox/chat-1", contents });
+  assertEquals([status, json.error.status], [400, "INVALID_ARGUMENT"]);
+  assertEquals(json.error.message.includes(`"contents[${CONTENTS.length}].parts[0].txt"`), true, json.error.message);
+  assertEquals((await gateway.call("GET", CACHES_PATH)).json, { cachedContents: [] });
+});

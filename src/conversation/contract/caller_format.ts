@@ -92,6 +92,14 @@ export interface CallerFormat {
    */
   check(body: JsonObject): void;
   /**
+   * Refuses parts, items and tools of a type that the format does not have: a mistake such as `txt` would empty the
+   * message of a translated request. A request that passes through is left to the vendor, which may know more.
+   * Source: docs/api/text.md#unknown-types.
+   *
+   * @throws {GatewayError} `invalid_request` that names the field and the expected types.
+   */
+  refuseUnknownTypes(body: JsonObject): void;
+  /**
    * Reads a checked request into the neutral form.
    *
    * @throws {GatewayError} `invalid_request` for a field that the reply depends on and that has no neutral form.

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../platform/lib/json/json_object.ts";
+import { invalidField } from "../../platform/lib/basics/gateway_error.ts";
 import { ownValue } from "../../platform/lib/collections/own_value.ts";
 import { camelCaseOf } from "./request_walk.ts";
 import { isAbsent, isObject } from "../neutral/wire_value.ts";
@@ -24,9 +25,11 @@ export interface Fields {
 export class Kinds {
   /**
    * @param shapes By the value of the member that names the kind.
-   * @param options `by`: that member, `type` by default. `usual`: the kind of an object that names none. `isNamed`:
-   * whether any other kind is part of the path of unread members: `messages.content.document.title`. `takesOthers`:
-   * whether objects of other kinds are left to the reader, which reports what it does not read of them.
+   * @param options `kindField`: that member, `type` by default. `defaultKind`: the kind of an object that names none.
+   * `isKindInPath`: whether any other kind is part of the path of unread members: `messages.content.document.title`.
+   * `allowsOthers`: whether objects of other kinds are left to the reader, which reports what it does not read of them.
+   * `isKnown`: whether the format has a kind that is not read; a translated request with any other one is refused.
+   * Absent where other kinds are not refused.
    */
   constructor(
     readonly shapes: Readonly<Record<string, Shape>>,
@@ -35,6 +38,7 @@ export class Kinds {
       readonly defaultKind?: string;
       readonly isKindInPath?: boolean;
       readonly allowsOthers?: boolean;
+      readonly isKnown?: (kind: string, value: JsonObject) => boolean;
     } = {},
   ) {}
 }
@@ -96,4 +100,66 @@ class Walk {
 
 function isList(shape: Shape): shape is readonly [Shape] {
   return Array.isArray(shape);
+}
+
+const MAX_SHOWN_CHARACTERS = 64;
+
+/** An object of an unknown kind. */
+interface Unknown {
+  /** From the object that is searched: `.content[2].type`. */
+  readonly path: string;
+  readonly expected: string;
+}
+
+/**
+ * Refuses an object of a kind that the format does not have, such as a content part with the type `txt`. Its content
+ * would be lost in a translation. Only kinds with {@linkcode Kinds.options}`.isKnown` are checked.
+ *
+ * @throws {GatewayError} `invalid_request` that names the first one: `messages[0].content[2].type`.
+ */
+export function refuseUnknownKinds(body: JsonObject, shape: Fields): void {
+  const unknown = memberIn(body, shape);
+  if (unknown !== null) throw invalidField(unknown.path.slice(1), unknown.expected);
+}
+
+/** "expected" with the names that a caller can use, and the one that was sent. */
+export function expectedNames(names: readonly string[], sent: unknown): string {
+  const got = typeof sent === "string" ? JSON.stringify(sent.slice(0, MAX_SHOWN_CHARACTERS)) : "nothing";
+  const quoted = names.map((name) => `"${name}"`);
+  const last = quoted.at(-1) ?? "";
+  return `expected ${quoted.length < 2 ? last : `${quoted.slice(0, -1).join(", ")} or ${last}`}, got ${got}`;
+}
+
+/** Paths are built only for errors, because every translated request is searched. */
+function unknownIn(value: unknown, shape: Shape): Unknown | null {
+  if (shape === true || typeof shape === "function" || typeof value !== "object" || value === null) return null;
+  if (isList(shape)) return Array.isArray(value) ? elementIn(value, shape[0]) : unknownIn(value, shape[0]);
+  if (!isObject(value)) return null;
+  return shape instanceof Kinds ? kindIn(value, shape) : memberIn(value, shape);
+}
+
+function elementIn(list: readonly unknown[], shape: Shape): Unknown | null {
+  for (let index = 0; index < list.length; index++) {
+    const unknown = unknownIn(list[index], shape);
+    if (unknown !== null) return { ...unknown, path: `[${index}]${unknown.path}` };
+  }
+  return null;
+}
+
+function memberIn(object: JsonObject, fields: Fields): Unknown | null {
+  for (const name in fields) {
+    const shape = ownValue(fields, name);
+    const unknown = shape === undefined || isAbsent(object[name]) ? null : unknownIn(object[name], shape);
+    if (unknown !== null) return { ...unknown, path: `.${name}${unknown.path}` };
+  }
+  return null;
+}
+
+function kindIn(object: JsonObject, { shapes, options }: Kinds): Unknown | null {
+  const { kindField = "type", defaultKind, isKnown } = options;
+  const kind = object[kindField] ?? defaultKind;
+  const shape = typeof kind === "string" ? ownValue(shapes, kind) : undefined;
+  if (shape !== undefined) return unknownIn(object, shape);
+  if (isKnown === undefined || (typeof kind === "string" && isKnown(kind, object))) return null;
+  return { path: `.${kindField}`, expected: expectedNames(Object.keys(shapes), kind) };
 }

@@ -54,6 +54,7 @@ export async function translateContent(
   const { provider, model, serving } = making;
   const [endpoint] = textEndpointsOf(provider, serving.model);
   if (!endpoint) throw new GatewayError("route_error", `Provider "${provider.name}" does not support text`);
+  content.caller.refuseUnknownTypes(making.content);
   const read = withoutSearch(content.caller.read({ ...making.content, model: model.id }));
   const conversation = await inlined(read, provider, making);
   const written = endpoint.format.writeRequest(conversation, targetOf(making)).droppedFields;

@@ -56,6 +56,7 @@ const largeReplyModule = new Late(() => import("../large_replies/large_reply.ts"
  * neutral format and written in the other format. Source: docs/api/text.md#translation.
  */
 export async function translate(begun: TextAttempt, parts: TextParts): Promise<Response> {
+  refuseUnknownTypes(begun);
   const continuation = continuationOf(begun);
   const attempt = continuation === null ? begun : await longAttempt(begun, continuation, false);
   const translation = await translated(attempt, parts);
@@ -131,7 +132,13 @@ export type ShownTranslation = Pick<Translation, "droppedFields" | "caching">;
 
 /** Returns the fields of a request that its translation omits, and its marks, for a dry run. */
 export async function shownTranslation(attempt: TextAttempt, parts: TextParts): Promise<ShownTranslation> {
+  refuseUnknownTypes(attempt);
   return await translated(attempt, parts);
+}
+
+/** Not for a request that has passed through: only its reply is translated. */
+function refuseUnknownTypes({ request }: TextAttempt): void {
+  request.format.refuseUnknownTypes(request.wholeBody());
 }
 
 /** Returns the translation of a request, immediately if nothing has to be fetched or opened for it. */

@@ -10,6 +10,8 @@ import { eventWriter } from "./event_writer.ts";
 import { grammar } from "./grammar.ts";
 import { DROPPED_FIELD_PATHS } from "./dropped_field_paths.ts";
 import { readRequest } from "./read_request.ts";
+import { REQUEST_SHAPE } from "./request_shape.ts";
+import { refuseUnknownKinds } from "../../../contract/unread_fields.ts";
 import { writeReply } from "./write_reply.ts";
 
 /**
@@ -44,6 +46,7 @@ export const caller: CallerFormat = {
   },
   droppedFields: (body, droppedFields) => droppedFieldNames(body, droppedFields, DROPPED_FIELD_PATHS),
   check: checkRequest,
+  refuseUnknownTypes: (body) => refuseUnknownKinds(body, REQUEST_SHAPE),
   read: readRequest,
   writeReply,
   eventWriter,

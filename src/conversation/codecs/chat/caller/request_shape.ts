@@ -1,4 +1,53 @@
+import { isObject } from "../../../neutral/wire_value.ts";
+import { hostedToolName } from "../../../contract/hosted_tools.ts";
 import { type Fields, Kinds } from "../../../contract/unread_fields.ts";
+
+/**
+ * Parts that vendors of this format have and other formats do not, so that they are dropped. Sources: error messages of
+ * OpenAI's API; clients of OpenRouter and Mistral; Qwen, vLLM and Cohere references, "Messages".
+ */
+const OTHER_PARTS: ReadonlySet<string> = new Set([
+  "audio",
+  "audio_url",
+  "document",
+  "file_url",
+  "input_video",
+  "reference",
+  "tool_file",
+  "tool_reference",
+  "video",
+]);
+
+/** Tools that vendors of this format run, without version and date. Sources: references of the vendors, "Tools". */
+const HOSTED_TOOLS: ReadonlySet<string> = new Set([
+  "bash",
+  "browser_automation",
+  "browser_search",
+  "code_execution",
+  "code_interpreter",
+  "collections_search",
+  "computer",
+  "connector",
+  "document_library",
+  "drawing_tool",
+  "file_search",
+  "google_maps",
+  "google_search",
+  "image_generation",
+  "mcp",
+  "memory",
+  "retrieval",
+  "text_editor",
+  "url_context",
+  "web_browser",
+  "web_fetch",
+  "web_search",
+  "web_search_premium",
+  "x_search",
+]);
+
+/** Formats of replies that vendors of this format have. Sources: references of OpenRouter, Fireworks and vLLM. */
+const OTHER_OUTPUTS: ReadonlySet<string> = new Set(["grammar", "python", "regex", "structural_tag"]);
 
 /** Prompt cache marks of gateways and of OpenAI. Other formats support only these values of `ttl`. */
 const MARK: Fields = { cache_control: { type: true, ttl: isKnownTtl } };
@@ -14,7 +63,7 @@ const PART = new Kinds({
   document_url: { type: true, document_url: { url: true } },
   thinking: { type: true, thinking: true },
   refusal: { type: true, refusal: true },
-});
+}, { isKnown: isOtherPart });
 
 const CALL = new Kinds({
   function: {
@@ -25,7 +74,8 @@ const CALL = new Kinds({
     extra_content: { google: { thought_signature: true } },
   },
   custom: { id: true, type: true, index: true, custom: { name: true, input: true } },
-}, { defaultKind: "function" });
+  // The function of a call is read whatever its type is: clients join the pieces of a stream to "functionfunction".
+}, { defaultKind: "function", isKnown: (_, call) => isObject(call.function) });
 
 const MESSAGE = new Kinds({
   system: { role: true, content: [PART], ...MARK },
@@ -64,19 +114,19 @@ const TOOL = new Kinds({
       }),
     },
   },
-}, { defaultKind: "function", allowsOthers: true });
+}, { defaultKind: "function", allowsOthers: true, isKnown: isHostedTool });
 
 const CHOICE = new Kinds({
   function: { type: true, function: { name: true } },
   custom: { type: true, custom: { name: true } },
   allowed_tools: { type: true, allowed_tools: { mode: true, tools: true } },
-}, { defaultKind: "function", allowsOthers: true });
+}, { defaultKind: "function", allowsOthers: true, isKnown: isHostedTool });
 
 const FORMAT = new Kinds({
   text: { type: true },
   json_object: { type: true },
   json_schema: { type: true, json_schema: { name: true, description: true, schema: true, strict: true } },
-});
+}, { isKnown: isOtherOutput });
 
 /** The fields that the request reader reads; all others are reported as dropped. */
 export const REQUEST_SHAPE: Fields = {
@@ -130,4 +180,19 @@ function isKnownTtl(value: unknown): boolean {
 
 function isFalse(value: unknown): boolean {
   return value === false;
+}
+
+/** Whether a vendor of this format has a part that is not read. */
+function isOtherPart(type: string): boolean {
+  return OTHER_PARTS.has(type);
+}
+
+/** Whether a vendor of this format runs a tool. OpenRouter's have a prefix: `openrouter:web_search`. */
+function isHostedTool(type: string): boolean {
+  return type === "builtin_function" || /^[a-z]+:/.test(type) || HOSTED_TOOLS.has(hostedToolName(type));
+}
+
+/** Whether a vendor of this format has an output format that is not read. */
+function isOtherOutput(type: string): boolean {
+  return OTHER_OUTPUTS.has(type);
 }

@@ -10,6 +10,7 @@ import { grammar } from "./grammar.ts";
 import { clampLimit } from "./clamp_limit.ts";
 import { DROPPED_FIELD_PATHS } from "./dropped_field_paths.ts";
 import { readRequest } from "./read_request.ts";
+import { refuseUnknownTypes } from "./request_shape.ts";
 import { writeReply } from "./write_reply.ts";
 
 /**
@@ -61,6 +62,7 @@ export const caller: CallerFormat = {
   },
   droppedFields: (body, droppedFields) => droppedFieldNames(body, droppedFields, DROPPED_FIELD_PATHS, true),
   check: checkRequest,
+  refuseUnknownTypes,
   read: readRequest,
   writeReply,
   eventWriter,

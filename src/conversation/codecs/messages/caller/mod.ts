@@ -10,6 +10,8 @@ import { grammar } from "./grammar.ts";
 import { clampLimit } from "./clamp_limit.ts";
 import { DROPPED_FIELD_PATHS } from "./dropped_field_paths.ts";
 import { readRequest } from "./read_request.ts";
+import { REQUEST_SHAPE } from "./request_shape.ts";
+import { refuseUnknownKinds } from "../../../contract/unread_fields.ts";
 import { writeReply } from "./write_reply.ts";
 
 /**
@@ -45,6 +47,7 @@ export const caller: CallerFormat = {
   },
   droppedFields: (body, droppedFields) => droppedFieldNames(body, droppedFields, DROPPED_FIELD_PATHS),
   check: (body) => checkRequest(body),
+  refuseUnknownTypes: (body) => refuseUnknownKinds(body, REQUEST_SHAPE),
   read: (body) => readRequest(body),
   writeReply,
   eventWriter,

@@ -1,4 +1,54 @@
+import { hostedToolName } from "../../../contract/hosted_tools.ts";
 import { type Fields, Kinds } from "../../../contract/unread_fields.ts";
+
+/**
+ * Blocks that have no neutral form, or only in another place than where they were sent, so that they are dropped.
+ * Source: official client, `BetaContentBlockParam` and the content of `BetaToolResultBlockParam`.
+ */
+const OTHER_BLOCKS: ReadonlySet<string> = new Set([
+  "advisor_tool_result",
+  "bash_code_execution_tool_result",
+  "browser_state",
+  "code_execution_tool_result",
+  "compaction",
+  "container_upload",
+  "document",
+  "fallback",
+  "image",
+  "mcp_tool_listing",
+  "mcp_tool_result",
+  "mcp_tool_use",
+  "redacted_thinking",
+  "search_result",
+  "server_tool_use",
+  "text_editor_code_execution_tool_result",
+  "thinking",
+  "tool_addition",
+  "tool_reference",
+  "tool_removal",
+  "tool_result",
+  "tool_search_tool_result",
+  "tool_use",
+  "web_fetch_tool_result",
+  "web_search_tool_result",
+]);
+
+/** Tools that the vendor runs or defines, without version. Source: official client, `BetaToolUnion`. */
+const OTHER_TOOLS: ReadonlySet<string> = new Set([
+  "advisor",
+  "bash",
+  "browser_toolset",
+  "code_execution",
+  "computer",
+  "computer_toolset",
+  "mcp",
+  "memory",
+  "text_editor",
+  "tool_search_tool_bm25",
+  "tool_search_tool_regex",
+  "web_fetch",
+  "web_search",
+]);
 
 const CACHE_CONTROL: Fields = { type: true, ttl: (value) => value === "5m" || value === "1h" };
 
@@ -24,7 +74,7 @@ const INNER = new Kinds({
     }),
     ...CACHE,
   },
-}, { isKindInPath: true });
+}, { isKindInPath: true, isKnown: isOtherBlock });
 
 const SOURCE = new Kinds({
   base64: { type: true, media_type: true, data: true },
@@ -51,7 +101,7 @@ const SHOWN: Fields = {
   tool_reference: true,
 };
 
-const RESULT_CONTENT = new Kinds(SHOWN, { isKindInPath: true });
+const RESULT_CONTENT = new Kinds(SHOWN, { isKindInPath: true, isKnown: isOtherBlock });
 
 const BLOCK = new Kinds({
   ...SHOWN,
@@ -62,7 +112,7 @@ const BLOCK = new Kinds({
   // Calls of other tools run by the vendor are reported by their reader.
   server_tool_use: true,
   web_search_tool_result: true,
-}, { isKindInPath: true });
+}, { isKindInPath: true, isKnown: isOtherBlock });
 
 const TOOL: Fields = {
   type: true,
@@ -75,12 +125,16 @@ const TOOL: Fields = {
   ...CACHE,
 };
 
+const CHOICE: Fields = { type: true, name: true, disable_parallel_tool_use: true };
+
+const FORMAT = new Kinds({ json_schema: { type: true, schema: true } }, { isKnown: () => false });
+
 /** The fields that the request reader reads; all others are reported as dropped. */
 export const REQUEST_SHAPE: Fields = {
   model: true,
   max_tokens: true,
   messages: [{ role: true, content: [BLOCK] }],
-  system: [new Kinds({ text: TEXT })],
+  system: [new Kinds({ text: TEXT }, { isKnown: isOtherBlock })],
   temperature: true,
   top_p: true,
   top_k: true,
@@ -88,12 +142,12 @@ export const REQUEST_SHAPE: Fields = {
   stream: true,
   metadata: { user_id: true },
   thinking: { type: isKnownThinking, budget_tokens: true, display: isKnownDisplay },
-  output_config: { effort: true, format: { type: true, schema: true } },
-  output_format: { type: true, schema: true },
+  output_config: { effort: true, format: FORMAT },
+  output_format: FORMAT,
   cache_control: CACHE_CONTROL,
   // Tools run by the vendor are reported by their reader.
-  tools: [new Kinds({ custom: TOOL }, { defaultKind: "custom", allowsOthers: true })],
-  tool_choice: { type: true, name: true, disable_parallel_tool_use: true },
+  tools: [new Kinds({ custom: TOOL }, { defaultKind: "custom", allowsOthers: true, isKnown: isOtherTool })],
+  tool_choice: new Kinds({ auto: CHOICE, any: CHOICE, tool: CHOICE, none: CHOICE }, { isKnown: () => false }),
   service_tier: true,
   speed: (value) => value === "standard",
   // The gateway's own field.
@@ -110,4 +164,14 @@ function isKnownThinking(value: unknown): boolean {
 
 function isKnownDisplay(value: unknown): boolean {
   return value === "summarized" || value === "omitted";
+}
+
+/** Whether this format has a block that is not read at its place. */
+function isOtherBlock(type: string): boolean {
+  return OTHER_BLOCKS.has(type);
+}
+
+/** Whether this format has a tool that the caller does not define. */
+function isOtherTool(type: string): boolean {
+  return OTHER_TOOLS.has(hostedToolName(type));
 }

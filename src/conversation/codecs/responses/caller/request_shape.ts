@@ -1,4 +1,68 @@
+import { hostedToolName } from "../../../contract/hosted_tools.ts";
 import { type Fields, Kinds } from "../../../contract/unread_fields.ts";
+
+/**
+ * Items that have no neutral form, so that they are dropped.
+ * Sources: official client, `ResponseInputItem` and `BetaResponseInputItem`; Codex CLI, `ResponseItem`.
+ */
+const OTHER_ITEMS: ReadonlySet<string> = new Set([
+  "agent_message",
+  "apply_patch_call",
+  "apply_patch_call_output",
+  "code_interpreter_call",
+  "compaction_summary",
+  "compaction_trigger",
+  "computer_call",
+  "computer_call_output",
+  "configuration_update",
+  "context_compaction",
+  "file_search_call",
+  "ghost_snapshot",
+  "local_shell_call",
+  "local_shell_call_output",
+  "mcp_approval_request",
+  "mcp_approval_response",
+  "mcp_call",
+  "mcp_list_tools",
+  "multi_agent_call",
+  "multi_agent_call_output",
+  "program",
+  "program_output",
+  "shell_call",
+  "shell_call_output",
+  "tool_search_call",
+  "tool_search_output",
+  "x_search_call",
+]);
+
+/** Parts that have no neutral form. Source: official client, content of messages, of reasoning and of tool outputs. */
+const OTHER_PARTS: ReadonlySet<string> = new Set([
+  "computer_screenshot",
+  "encrypted_content",
+  "input_video",
+  "output_audio",
+  "reasoning_text",
+  "summary_text",
+]);
+
+/** Tools that vendors of this format run or define, without version and date. Sources: official client, `Tool`; xAI. */
+const OTHER_TOOLS: ReadonlySet<string> = new Set([
+  "apply_patch",
+  "code_execution",
+  "code_interpreter",
+  "collections_search",
+  "computer",
+  "computer_use",
+  "file_search",
+  "image_generation",
+  "local_shell",
+  "mcp",
+  "programmatic_tool_calling",
+  "shell",
+  "tool_search",
+  "web_search",
+  "x_search",
+]);
 
 const CACHE: Fields = { prompt_cache_breakpoint: { mode: true }, cache_control: { type: true, ttl: isKnownTtl } };
 
@@ -10,7 +74,7 @@ const PART = new Kinds({
   input_file: { type: true, file_data: true, file_url: true, file_id: true, filename: true, ...CACHE },
   input_audio: { type: true, input_audio: { data: true, format: true } },
   refusal: { type: true, refusal: true },
-}, { isKindInPath: true });
+}, { isKindInPath: true, isKnown: isOtherPart });
 
 /** Citations of web pages are read; those of files refer to vendor state. */
 function citation(): Kinds {
@@ -21,13 +85,13 @@ const FORMAT = new Kinds({
   text: { type: true },
   json_object: { type: true },
   json_schema: { type: true, name: true, description: true, schema: true, strict: true },
-});
+}, { isKnown: () => false });
 
 const CHOICE = new Kinds({
   function: { type: true, name: true },
   custom: { type: true, name: true },
   allowed_tools: { type: true, mode: true, tools: true },
-}, { allowsOthers: true });
+}, { allowsOthers: true, isKnown: isOtherTool });
 
 const FUNCTION: Fields = {
   type: true,
@@ -48,13 +112,13 @@ const CUSTOM: Fields = {
   defer_loading: isFalse,
 };
 
-const INNER_TOOL = new Kinds({ function: FUNCTION, custom: CUSTOM }, { allowsOthers: true });
+const INNER_TOOL = new Kinds({ function: FUNCTION, custom: CUSTOM }, { allowsOthers: true, isKnown: isOtherTool });
 
 const TOOL = new Kinds({
   function: FUNCTION,
   custom: CUSTOM,
   namespace: { type: true, name: true, description: true, tools: [INNER_TOOL] },
-}, { allowsOthers: true });
+}, { allowsOthers: true, isKnown: isOtherTool });
 
 /** Ids refer to vendor state and are not needed; an item with the status `completed` is complete. */
 const ITEM: Fields = { type: true, id: true, status: (value) => value === "completed" };
@@ -74,7 +138,7 @@ const ITEMS = new Kinds({
   // Rejected by the reader.
   item_reference: true,
   compaction: true,
-}, { defaultKind: "message", isKindInPath: true });
+}, { defaultKind: "message", isKindInPath: true, isKnown: isOtherItem });
 
 /** The fields that the request reader reads; all others are reported as dropped. */
 export const REQUEST_SHAPE: Fields = {
@@ -130,4 +194,19 @@ function isEmpty(value: unknown): boolean {
 
 function isKnownTtl(value: unknown): boolean {
   return value === "5m" || value === "1h";
+}
+
+/** Whether this format has an item that is not read. */
+function isOtherItem(type: string): boolean {
+  return OTHER_ITEMS.has(type);
+}
+
+/** Whether this format has a part that is not read. */
+function isOtherPart(type: string): boolean {
+  return OTHER_PARTS.has(type);
+}
+
+/** Whether this format has a tool that the caller does not define. OpenRouter's have a prefix: `openrouter:`. */
+function isOtherTool(type: string): boolean {
+  return /^[a-z]+:/.test(type) || OTHER_TOOLS.has(hostedToolName(type));
 }
