@@ -23,8 +23,9 @@ import { createCircuitBreaker } from "../../src/vendors/routing/circuit_breaker.
 import { openMemoryStore } from "../support/memory_store.ts";
 import { BoundedMemory } from "../../src/services/texts/memory/bounded_memory.ts";
 import { ThreadUnavailable, type WorkerThreadEvents } from "../../src/platform/workers/worker_thread.ts";
-import { itemAt } from "../support/items.ts";
+import { atLeast, itemAt } from "../support/items.ts";
 import { ManualClock } from "../support/manual_clock.ts";
+import { openPorts } from "../support/open_ports.ts";
 import { stateOf } from "../support/patience.ts";
 import { unlimitedKey } from "../support/callers.ts";
 
@@ -79,6 +80,7 @@ class ScriptedThread implements StateThread {
   async end(id: number, facts = unobservedRecord().facts()): Promise<void> {
     const { reply } = await this.request(id);
     reply.postMessage({ type: "record", facts } satisfies ReplyMessage);
+    reply.close();
     this.say({ type: "ended", id });
   }
 
@@ -104,15 +106,18 @@ const JSON_TYPE = "application/json";
 function scriptedStream() {
   let controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
   let pulls = 0;
+  let isCancelled = false;
   const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
     start: (own) => void (controller = own),
     pull: () => void pulls++,
+    cancel: () => void (isCancelled = true),
   }, { highWaterMark: 0 });
   return {
     stream,
     write: (text: string) => controller?.enqueue(new TextEncoder().encode(text)),
     close: () => controller?.close(),
     pulls: () => pulls,
+    isCancelled: () => isCancelled,
   };
 }
 
@@ -385,6 +390,75 @@ Deno.test("a disconnection is sent to the thread, or removes a queued request", 
   assertEquals(thread.got.at(-1), { type: "caller-left", id: 1 });
   assertEquals(thread.requests, [1]);
   await close();
+});
+
+Deno.test("a request that no thread takes leaves no port open", async () => {
+  const before = openPorts();
+  const { ask, large, close } = await stage();
+  const [running, queued] = [new AbortController(), new AbortController()];
+  const first = assertRejects(() => ask({ signal: running.signal }), GatewayError);
+  const second = assertRejects(() => ask({ signal: queued.signal }), GatewayError);
+  await turn();
+  queued.abort();
+  await second;
+  const refused = [handedRequest(), handedRequest()];
+  const [early, waiting] = atLeast(refused, 2);
+  await assertRejects(() => large.handOn(early.request, AbortSignal.abort()), GatewayError);
+  const isolate = new AbortController();
+  const left = assertRejects(() => large.handOn(waiting.request, isolate.signal), GatewayError);
+  isolate.abort();
+  await left;
+  running.abort();
+  await first;
+  await close();
+  await assertRejects(() => ask(), GatewayError);
+  for (const { port } of refused) port.close();
+  await stateOf("no port is left open", openPorts, (count) => count === before);
+});
+
+Deno.test("a thread that has ended is sent nothing more, whose ports may be closed", async () => {
+  const { threads, ask, close } = await stage();
+  const asked = assertRejects(() => ask(), GatewayError, "ended");
+  itemAt(threads, 0).events.onCrash("it ended");
+  await asked;
+  await turn();
+  await turn();
+  assertEquals(itemAt(threads, 0).got, []);
+  await close();
+});
+
+Deno.test("a stream that comes after its caller has left is ended", async () => {
+  const before = openPorts();
+  const { threads, ask, close } = await stage();
+  const caller = new AbortController();
+  const answered = assertRejects(() => ask({ signal: caller.signal }), GatewayError);
+  const thread = itemAt(threads, 0);
+  await thread.request(1);
+  caller.abort();
+  await answered;
+  const reply = scriptedStream();
+  await thread.respond(1, reply.stream, EVENTS);
+  await stateOf("the stream is ended", reply.isCancelled, (isCancelled) => isCancelled);
+  await thread.end(1);
+  await close();
+  await stateOf("no port is left open", openPorts, (count) => count === before);
+});
+
+Deno.test("a stream of a thread that has ended leaves no port open", async () => {
+  const before = openPorts();
+  const { threads, ask, close } = await stage();
+  const asked = ask();
+  const thread = itemAt(threads, 0);
+  const reply = scriptedStream();
+  await thread.respond(1, reply.stream, EVENTS);
+  const text = (await asked).text();
+  reply.write("data: 1\n\n");
+  await stateOf("more is read", reply.pulls, (pulls) => pulls > 1);
+  thread.events.onCrash("it ended");
+  assertMatch(await text, /"error"/);
+  await stateOf("the stream is ended", reply.isCancelled, (isCancelled) => isCancelled);
+  await close();
+  await stateOf("no port is left open", openPorts, (count) => count === before);
 });
 
 Deno.test("a shutdown ends the threads' streams, and waits for pending charges", async () => {

@@ -1,7 +1,7 @@
 import { withPatience } from "./patience.ts";
 
 /** The longest of these tests takes some minutes on a slow machine. */
-const LONGEST_MS = 1_200_000;
+const MAX_TEST_MS = 1_200_000;
 /** Set by `deno task test:long`. */
 const isWanted = Deno.env.has("SWITCHYARD_TEST_LONG");
 
@@ -11,6 +11,6 @@ const isWanted = Deno.env.has("SWITCHYARD_TEST_LONG");
  * after twenty minutes.
  */
 export function longTest(name: string, fn: (t: Deno.TestContext) => Promise<void>): void {
-  if (isWanted) Deno.test(name, (t) => withPatience(name, fn(t), LONGEST_MS));
+  if (isWanted) Deno.test(name, (t) => withPatience(name, fn(t), MAX_TEST_MS));
   else Deno.test({ name: `${name} (ignored: deno task test:long runs it)`, ignore: true, fn });
 }

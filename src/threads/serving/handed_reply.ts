@@ -63,15 +63,19 @@ class HandedReply {
   readonly #parts: HandOverParts;
   readonly #head = Promise.withResolvers<Response>();
   readonly #port: MessagePort;
+  /** The other end, which moves to the thread that answers. */
+  readonly #replyPort: MessagePort;
   /** See `HandedRequest.sentBytes`. */
   readonly #sentBytes = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT);
   readonly #sent = new Float64Array(this.#sentBytes);
   #output: StreamOutput<Uint8Array<ArrayBuffer>> | null = null;
   #isList = false;
   #isRecorded = false;
+  /** Whether the caller has left, or the request has failed. */
+  #isGivenUp = false;
   #onOver = () => {};
-  /** Ends a read of the stream of a thread that has ended, which sends nothing more. */
-  #stopReading = () => {};
+  /** Ends the stream from the thread that answers, and a read of it. A thread that has ended sends nothing more. */
+  #endReader = () => {};
 
   constructor(received: ReceivedRequest, parts: HandOverParts) {
     this.#received = received;
@@ -79,20 +83,22 @@ class HandedReply {
     const { inbound: { record, request: { signal } } } = received;
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
+    this.#replyPort = port2;
     record.hold();
     try {
       if (signal.aborted) throw callerLeft();
-      const { ended, leave } = parts.hand(this.#messageOf(port2));
+      const { ended, leave } = parts.hand(this.#messageOf());
       port1.onmessage = ({ data }: MessageEvent<ReplyMessage>) => this.#take(data);
       ended.catch((error) => this.#lost(gatewayErrorOf(error)));
       const onLeft = () => {
         leave();
-        this.#head.reject(callerLeft());
+        this.#giveUp(callerLeft());
       };
       signal.addEventListener("abort", onLeft);
       this.#onOver = () => signal.removeEventListener("abort", onLeft);
     } catch (error) {
-      this.#head.reject(error);
+      this.#giveUp(error);
+      this.#replyPort.close();
       this.#recorded();
     }
   }
@@ -102,7 +108,7 @@ class HandedReply {
     return this.#head.promise;
   }
 
-  #messageOf(reply: MessagePort): HandedRequest {
+  #messageOf(): HandedRequest {
     const { inbound, credential, body } = this.#received;
     const { request, method, path, query, requestId, receivedAt, remote, record } = inbound;
     return {
@@ -117,7 +123,7 @@ class HandedReply {
       trace: record.trace,
       credential: { ...credential },
       body: ownBufferOf(body),
-      reply,
+      reply: this.#replyPort,
       sentBytes: this.#sentBytes,
     };
   }
@@ -129,8 +135,15 @@ class HandedReply {
     }
     const { rates } = message;
     if (rates !== null) this.#parts.onRates?.(this.#received.credential, rates);
-    if (message.type === "response") return this.#head.resolve(this.#responseOf(message));
-    this.#head.reject(errorOf(message.error));
+    if (message.type === "refused") return this.#head.reject(errorOf(message.error));
+    if (!this.#isGivenUp) return this.#head.resolve(this.#responseOf(message));
+    // Its ports would stay open in both threads, since nobody reads to its end.
+    if (!(message.body instanceof ArrayBuffer)) endUnread(message.body);
+  }
+
+  #giveUp(error: unknown): void {
+    this.#isGivenUp = true;
+    this.#head.reject(error);
   }
 
   #responseOf({ status, headers, body }: ReplyMessage & { readonly type: "response" }): Response {
@@ -150,8 +163,8 @@ class HandedReply {
       if (this.#parts.endsHere !== true) return;
       forget();
       this.#endStream(error);
-      reader.cancel(error).catch(() => {}); // the other thread may have ended it
     });
+    this.#endReader = () => endUnread(reader);
     const onOver = this.#onOver;
     this.#onOver = () => {
       onOver();
@@ -159,18 +172,14 @@ class HandedReply {
     };
     return outputStream<Uint8Array<ArrayBuffer>>({
       start: (output) => void (this.#output = output),
-      pull: (output) => {
-        const { promise, resolve, reject } = Promise.withResolvers<void>();
-        this.#stopReading = resolve;
-        reader.read().then(({ done, value }) => {
-          if (done) {
-            forget();
-            return output.close();
-          }
-          this.#count(value);
-          output.enqueue(value);
-        }).then(resolve, reject);
-        return promise;
+      pull: async (output) => {
+        const { done, value } = await reader.read();
+        if (done) {
+          forget();
+          return output.close();
+        }
+        this.#count(value);
+        output.enqueue(value);
       },
       cancel: async (reason) => {
         forget();
@@ -187,7 +196,8 @@ class HandedReply {
 
   /** The thread that answers has ended, or did not take the request, which fails. A stream ends with an error event. */
   #lost(error: GatewayError): void {
-    this.#head.reject(error);
+    this.#giveUp(error);
+    this.#replyPort.close(); // it has not moved if no thread took the request
     this.#endStream(error);
     this.#recorded();
   }
@@ -198,7 +208,7 @@ class HandedReply {
       output.enqueue(this.#failureChunk(error));
       output.close();
     }
-    this.#stopReading();
+    this.#endReader();
   }
 
   #recorded(): void {
@@ -222,4 +232,9 @@ class HandedReply {
     const elements = frames.map(({ data }) => data).join(",\n");
     return Buffer.from(`${this.#sent[0] === 0 ? "[" : ",\n"}${elements}]`);
   }
+}
+
+/** Ends a stream from another thread, which may have ended it. */
+function endUnread(stream: Pick<ReadableStream, "cancel">): void {
+  stream.cancel().catch(() => {});
 }

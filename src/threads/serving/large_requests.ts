@@ -102,15 +102,16 @@ export class LargeRequests {
    * @throws {GatewayError} `overloaded` if the queue is full or memory is short, and if the thread ends.
    */
   async handOn(request: HandedRequest, callerSignal: AbortSignal): Promise<void> {
-    if (callerSignal.aborted) throw callerLeft();
     const memory = this.options.memory.lease(request.credential.accountId);
     try {
+      if (callerSignal.aborted) throw callerLeft();
       memory.reserve(request.body.byteLength * JSON_MEMORY_FACTOR);
       const record = new RequestRecord(arrivalOf(request)); // the isolate records the request
       const { ended, leave } = this.#accept(new LargeRequest(this.#nextId++, request, { memory, record }));
       callerSignal.addEventListener("abort", leave);
       await ended;
     } finally {
+      request.reply.close(); // it has not moved if no thread took the request
       memory.release(memory.held);
     }
   }
@@ -293,8 +294,5 @@ export class LargeRequests {
 /** Resolves when all requests of a thread have ended, and all its calls are charged. */
 async function whenSettled(member: Member): Promise<void> {
   await member.thread.state.whenIdle();
-  if (member.open.size === 0) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  member.onNoneOpen = resolve;
-  await promise;
+  if (member.open.size > 0) await new Promise<void>((resolve) => void (member.onNoneOpen = resolve));
 }

@@ -44,6 +44,7 @@ export class ServingThread {
   hasStarted = false;
   readonly #thread: StateThread;
   readonly #outbox: Outbox<ToServing>;
+  #isEnded = false;
 
   /**
    * Starts the thread.
@@ -63,7 +64,10 @@ export class ServingThread {
       startStateThread({ kind, entry, heapMegabytes, store, data: { ...data } }, threadEvents);
     this.#thread = thread;
     this.#outbox = new Outbox(
-      (messages, moved) => thread.post(messages, moved),
+      (messages, moved) => {
+        // The ports of requests that have failed with the thread are closed, and cannot be sent.
+        if (!this.#isEnded) thread.post(messages, moved);
+      },
       (message, error) => this.#onUnsent(message, error),
     );
     this.state = new SharedState(parts, {
@@ -85,6 +89,7 @@ export class ServingThread {
 
   /** Ends the thread. Resolves when its calls are charged or released. */
   async end(): Promise<void> {
+    this.#isEnded = true;
     this.#thread.setReferenced(false);
     this.#thread.terminate();
     await this.state.onThreadEnd();

@@ -15,8 +15,8 @@ import type { LiveEndpoints } from "./live_endpoints.ts";
 
 /** The dependencies of {@linkcode HandedRequests}. */
 export interface HandedRequestsParts {
-  readonly state: RemoteState;
-  readonly endpoints: LiveEndpoints<Router>;
+  readonly state: Pick<RemoteState, "scope" | "ratesLeft" | "lease">;
+  readonly endpoints: Pick<LiveEndpoints<Router>, "router" | "changesApplied">;
   readonly post: (message: FromHandedThread) => void;
 }
 
@@ -143,6 +143,7 @@ export class HandedRequests {
     const { trace, credential, reply } = request;
     const record = new RequestRecord(arrivalOf(request), () => {
       post(reply, { type: "record", facts: record.facts() });
+      reply.close(); // a port that is dropped without this stays open as long as its thread
       this.#open.delete(id);
       this.parts.post({ type: "ended", id });
     });
