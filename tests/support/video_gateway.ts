@@ -49,6 +49,8 @@ export interface VideoGatewayOptions {
   readonly store?: string;
   /** Default the machine's. */
   readonly clock?: Clock;
+  /** The keys of the account, as those of an earlier gateway on the store. Default: new ones. */
+  readonly keys?: readonly [key: string, otherKey: string];
 }
 
 /** Every video mode. */
@@ -64,7 +66,8 @@ export const VALID_BODY = { model: "sandbox/video-1", prompt: "A lighthouse at d
 export async function startVideoGateway(options: VideoGatewayOptions = {}): Promise<VideoGateway> {
   const seen: LoggedRequest[] = [];
   const sandbox = await startSandbox({ port: 0, onRequest: (request) => void seen.push(request) });
-  const [key, otherKey, adminKey] = [newApiKey(), newApiKey(), newApiKey()];
+  const [key, otherKey] = options.keys ?? [newApiKey(), newApiKey()];
+  const adminKey = newApiKey();
   const filesFolder = await Deno.makeTempDir();
   const logLines: string[] = [];
   const tree = treeOf(sandbox, [key, otherKey], adminKey, filesFolder, options);

@@ -175,7 +175,8 @@ function otherMember(object: JsonObject, known: readonly string[], path: string)
 
 /** Source: Cohere, Compatibility API, "Unsupported parameters". */
 const COHERE_REFUSED = "store metadata logit_bias top_logprobs n modalities prediction audio service_tier " +
-  "parallel_tool_calls reasoning reasoning_content thinking usage random_seed max_completion_tokens verbosity";
+  "parallel_tool_calls reasoning reasoning_content thinking usage random_seed max_completion_tokens verbosity " +
+  "functions function_call";
 const COHERE_MESSAGE = ["role", "content", "tool_calls", "tool_call_id"];
 
 /** Source: Cohere, Compatibility API; the vendor's error messages; pydantic/pydantic-ai, model of Cohere. */

@@ -23,6 +23,8 @@ export interface VideoDirectives {
   readonly slowMs: number;
   /** Whether the vendor's response contains the result, if the vendor supports that. */
   readonly isInline: boolean;
+  /** The ages of the job, in ms, between which the vendor does not have it. Null or absent if it always has it. */
+  readonly lost?: { readonly fromMs: number; readonly untilMs: number } | null;
   /** The reported length in seconds. Null to report the requested length. */
   readonly seconds: number | null;
 }
@@ -39,6 +41,7 @@ const DEFAULT_DIRECTIVES: VideoDirectives = {
   missing: false,
   slowMs: 0,
   isInline: false,
+  lost: null,
   seconds: null,
 };
 
@@ -62,6 +65,10 @@ const READERS: Readonly<Record<string, Reader>> = {
   refuse: () => ({ end: "refusal" }),
   failure: () => ({ end: "failure" }),
   expire: () => ({ end: "expiry" }),
+  lost: (argument) => {
+    const [from, until] = argument.split(" ").map(Number);
+    return { lost: { fromMs: from || 0, untilMs: until || Number.MAX_SAFE_INTEGER } };
+  },
   noresult: () => ({ end: "no_result" }),
   never: () => ({ end: "never" }),
 };

@@ -1,5 +1,5 @@
 import { isObject } from "../../conversation/neutral/wire_value.ts";
-import { sleep } from "../../platform/lib/basics/clock.ts";
+import { type Clock, sleep } from "../../platform/lib/basics/clock.ts";
 import type { JsonObject } from "../../platform/lib/json/json_object.ts";
 import { outputStream } from "../../platform/lib/streams/output_stream.ts";
 import type { Call } from "../call.ts";
@@ -40,18 +40,19 @@ export class VideoJobs {
   readonly #failures = new Map<string, number>();
 
   /** @param kept Null if the jobs end with the sandbox. */
-  constructor(private readonly kept: KeptJobs<VideoJob> | null) {
+  constructor(private readonly clock: Clock, private readonly kept: KeptJobs<VideoJob> | null) {
     this.#jobs = new Map(kept?.earlier.map((job) => [job.id, job]));
   }
 
-  /** Returns the job with that id, or undefined if there is none. */
+  /** Returns the job with that id, or undefined if there is none, or none at present. */
   get(id: string): VideoJob | undefined {
-    return this.#jobs.get(id);
+    const job = this.#jobs.get(id);
+    return job !== undefined && this.#has(job) ? job : undefined;
   }
 
-  /** Returns all jobs. */
+  /** Returns all jobs that it has at present. */
   newestFirst(): VideoJob[] {
-    return [...this.#jobs.values()].reverse();
+    return [...this.#jobs.values()].filter((job) => this.#has(job)).reverse();
   }
 
   /** Deletes a job. */
@@ -87,6 +88,11 @@ export class VideoJobs {
     return job;
   }
 
+  #has({ createdAt, directives: { lost } }: VideoJob): boolean {
+    const age = this.clock.now() - createdAt;
+    return !lost || age < lost.fromMs || age >= lost.untilMs;
+  }
+
   #countFailure(prompt: string): number {
     const times = (this.#failures.get(prompt) ?? 0) + 1;
     this.#failures.set(prompt, times);
@@ -104,7 +110,7 @@ const FORBIDDEN: Partial<VideoDirectives> = { queueMs: 0, runMs: 0, end: "refusa
 export function videoJobsByVendors(vendor: string): (vendors: SimulatedVendors) => VideoJobs {
   const all = new WeakMap<SimulatedVendors, VideoJobs>();
   return (vendors) => {
-    const jobs = all.get(vendors) ?? new VideoJobs(keptJobsOf(vendor, vendors));
+    const jobs = all.get(vendors) ?? new VideoJobs(vendors.clock, keptJobsOf(vendor, vendors));
     all.set(vendors, jobs);
     return jobs;
   };

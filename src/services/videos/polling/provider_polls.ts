@@ -6,7 +6,7 @@ import type { AnswerHandler } from "./poll.ts";
 import { PollPace } from "./poll_pace.ts";
 import { PollQueue } from "./poll_queue.ts";
 import type { PollSchedule } from "../tasks/poll_schedule.ts";
-import type { WatchedTask } from "./watched_task.ts";
+import { countMissing, endOfMissing, isMissingJob, type WatchedTask } from "./watched_task.ts";
 
 /** Dependencies of the polls of one provider. */
 export interface ProviderPollsParts {
@@ -223,6 +223,7 @@ export class ProviderPolls {
       const answers = isList ? await askMany(upstream, tasks) : await askOne(upstream, first);
       this.#pace.onAnswer();
       if (isList) this.#listFailures = 0;
+      for (const task of answers.keys()) task.missing = null;
       return answers;
     } catch (error) {
       const failure = error instanceof UpstreamFailure ? error : null;
@@ -240,9 +241,20 @@ export class ProviderPolls {
       } else if (isList && (isOfList(failure) || ++this.#listFailures >= MAX_LIST_FAILURES)) {
         return new Map(); // each is polled individually from now on
       }
+      if (!isList && failure !== null && isMissingJob(failure)) return new Map([[first, this.#missed(first)]]);
       const progress = retryAfterSeconds === undefined ? PENDING : { ...PENDING, retryAfterSeconds };
       return new Map(tasks.map((task) => [task, progress]));
     }
+  }
+
+  /** Returns what a poll means after which the vendor returned that it has no such job. */
+  #missed(task: WatchedTask): VideoProgress {
+    const { clock, provider, log } = this.#parts;
+    const now = clock.monotonicMs();
+    task.missing = countMissing(task.missing, now);
+    const end = endOfMissing(task.missing, now);
+    if (end !== null) log.warn("video_job_lost", { ref: task.id, provider, count: task.missing.polls });
+    return end ?? PENDING;
   }
 
   #enqueue(task: WatchedTask, dueAt: number): void {

@@ -1,5 +1,10 @@
 import type { Job } from "../../../platform/store/store.ts";
-import type { VideoJobHandle, VideoProgressDetails } from "../../../vendors/upstreams/contract/video_upstream.ts";
+import type { UpstreamFailure } from "../../../vendors/upstreams/call/failure.ts";
+import type {
+  VideoJobHandle,
+  VideoProgress,
+  VideoProgressDetails,
+} from "../../../vendors/upstreams/contract/video_upstream.ts";
 import { nextPollMs, type PollSchedule } from "../tasks/poll_schedule.ts";
 import type { VideoTask } from "../tasks/task.ts";
 
@@ -31,6 +36,8 @@ export interface WatchedTask {
   callbacks: number;
   /** Consecutive polls whose response could not be recorded. */
   failures: number;
+  /** The polls since the vendor last had the job; null if it had it at the last one. A restart counts anew. */
+  missing: MissingJob | null;
   /** Progress as stored in the task's record. */
   progress: VideoProgressDetails;
   progressWrittenAt: number;
@@ -66,6 +73,7 @@ export function watchedTaskOf(task: VideoTask, job: Job, { monotonicMs, unixMs }
     callbackAt: Infinity,
     callbacks: 0,
     failures: 0,
+    missing: null,
     progress,
     progressWrittenAt: -Infinity,
   };
@@ -93,3 +101,44 @@ export function nextPollAt(
   const ageMs = Math.max(now - task.submittedAt, 1);
   return Math.min(now + nextPollMs(schedule, ageMs, retryAfterSeconds, random), Math.max(task.deadlineAt, now + 1));
 }
+
+/** The consecutive polls after which the vendor returned that it has no such job. */
+export interface MissingJob {
+  /** The first of them, in monotonic milliseconds. */
+  readonly since: number;
+  readonly polls: number;
+}
+
+/** Some vendors return 404 for the first seconds of a job, and a vendor's own fault can last for minutes. */
+const MIN_MISSING_MS = 600_000;
+const MIN_MISSING_POLLS = 5;
+
+/** Whether a vendor refuses a poll because it has no such job: 404, or 410 (RFC 9110, 15.5.5 and 15.5.11). */
+export function isMissingJob({ kind, facts: { status } }: UpstreamFailure): boolean {
+  return kind === "invalid" && (status === 404 || status === 410);
+}
+
+/**
+ * Counts a poll that did not find the job.
+ *
+ * @param before Null if the poll before found it, or there was none.
+ * @param now Monotonic milliseconds.
+ */
+export function countMissing(before: MissingJob | null, now: number): MissingJob {
+  return { since: before?.since ?? now, polls: (before?.polls ?? 0) + 1 };
+}
+
+/**
+ * Returns the end of a task whose vendor no longer has the job; null while the job may come back.
+ *
+ * @param now Monotonic milliseconds.
+ */
+export function endOfMissing({ since, polls }: MissingJob, now: number): VideoProgress | null {
+  return polls < MIN_MISSING_POLLS || now - since < MIN_MISSING_MS ? null : LOST;
+}
+
+const LOST: VideoProgress = {
+  status: "failed",
+  code: "upstream_error",
+  message: "The provider no longer has the job, as it has reported for ten minutes. Create the video again.",
+};

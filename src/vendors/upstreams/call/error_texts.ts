@@ -18,6 +18,8 @@ export const ERROR_TEXTS = {
   bedrockKeyRejected: /^Authentication failed\b|\bAPI key is (?:not valid|invalid|expired)\b/i,
   /** fal: 400 without a type for a result that is not available yet. Source: fal documentation, "Queue API". */
   falResultPending: /\bstill in progress\b/i,
+  /** Gemini: 400 for an interaction that it does not have. Other 400s at a poll were temporary. Observed. */
+  geminiInteractionMissing: /^Invalid interaction name\b/i,
   /** fal: 403 without a type for an account without a balance. Observed. */
   falBalanceExhausted: /\bexhausted balance\b/i,
   /** Gemini Omni: errors of the front end have the status number as their code. Observed. */

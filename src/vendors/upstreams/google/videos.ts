@@ -2,6 +2,7 @@ import { DEFAULT_IMAGE_TYPES } from "../../../platform/lib/media/media_type.ts";
 import * as z from "zod";
 import type { VideoMode } from "../../video_mode.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
+import { ERROR_TEXTS } from "../call/error_texts.ts";
 import { UpstreamFailure } from "../call/failure.ts";
 import { isGoogleRefusal, readGoogleRefusal } from "../shared/google_refusal.ts";
 import type { Outbound } from "../call/outbound_call.ts";
@@ -110,7 +111,13 @@ export function googleVideos(outbound: Outbound): VideoUpstream {
       );
       return { id, place: null };
     },
-    poll: (job) => exchange.get(pathOf(job), (response) => progressOf(outbound, Interaction.parse(response))),
+    async poll(job) {
+      try {
+        return await exchange.get(pathOf(job), (response) => progressOf(outbound, Interaction.parse(response)));
+      } catch (thrown) {
+        throw thrown instanceof UpstreamFailure ? withMissingStatus(thrown) : thrown;
+      }
+    },
     cancel: (job) => cancel(exchange, job),
     find: null,
     open: (result, job) => result.url === null ? openInline(exchange, job) : openFile(outbound, result.url),
@@ -204,6 +211,13 @@ function outputsOf({ steps }: ResponseBody): z.infer<typeof Part>[] {
 
 function isVideo({ type, uri, data }: z.infer<typeof Part>): boolean {
   return type === "video" && Boolean(uri || data);
+}
+
+/** Returns the failure with the status 404, which other vendors return, if the vendor does not have the interaction. */
+function withMissingStatus(failure: UpstreamFailure): UpstreamFailure {
+  const { provider, kind, message, facts } = failure;
+  if (facts.status !== 400 || !ERROR_TEXTS.geminiInteractionMissing.test(message)) return failure;
+  return new UpstreamFailure(provider, kind, message, { ...facts, status: 404 });
 }
 
 async function cancel(exchange: VideoExchange, job: VideoJobHandle): Promise<CancelOutcome> {

@@ -1,5 +1,6 @@
 import { takesToolTypes } from "../../../conversation/parts/request/custom_as_function.ts";
 import { chat } from "../../../conversation/codecs/chat/mod.ts";
+import { takesFunctions } from "../../../conversation/codecs/chat/shared/vendor_fields.ts";
 import type { TextEndpoint } from "../contract/upstream.ts";
 
 /**
@@ -13,7 +14,7 @@ export function chatEndpointAt(path: string): TextEndpoint {
     format: chat.upstream,
     passThrough: chat.passThrough,
     path: () => path,
-    canPass: takesToolTypes,
+    canPass: (outlineText, quirks) => takesToolTypes(outlineText, quirks) && takesFunctions(outlineText, quirks),
     mustInline: (part) => part.kind !== "image" && part.source.kind === "url",
     counter: null,
   };

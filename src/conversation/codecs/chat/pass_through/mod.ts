@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import { spliceJson } from "../../../../platform/lib/json/json.ts";
 import { joinedEdits, withEdits } from "../../../parts/request/body_edits.ts";
 import { openAiMarkEdits } from "../../../parts/request/cache_breakpoints.ts";
-import { NO_MEMBER_EDITS } from "../../../parts/request/member_edits.ts";
+import { hintEditsOf, NO_MEMBER_EDITS } from "../../../parts/request/member_edits.ts";
 import type { PassThrough } from "../../../contract/pass_through.ts";
 import { hasMembers, objectOf } from "../../../neutral/wire_value.ts";
 import { hasUsageOption, wantsUsage } from "../shared/wants_usage.ts";
@@ -43,9 +43,16 @@ export const passThrough: PassThrough = {
     const own = ownModelEditsOf(request, replaced, bytes);
     const changedSet = withMembers(replaced, own.set);
     const vendor = vendorFieldEditsOf(request, changedSet);
+    const hints = hintEditsOf(body);
     const edits = [reasoning, known, own, vendor].filter((each) => each !== NO_MEMBER_EDITS);
     const remove = ["extra_body", ...edits.flatMap((each) => each.remove)];
-    const set: Record<string, unknown> = { ...without(changed, remove), ...changedSet, ...vendor.set, model };
+    const set: Record<string, unknown> = {
+      ...without(changed, remove),
+      ...without(hints.set, remove),
+      ...changedSet,
+      ...vendor.set,
+      model,
+    };
     if (outputLimit !== null) {
       set[quirks.has("max_tokens_field") ? "max_tokens" : "max_completion_tokens"] = outputLimit;
     }

@@ -7,6 +7,7 @@ import { hasValue } from "./fields.ts";
 import { type Effort, EFFORTS } from "../../../neutral/conversation.ts";
 import type { Quirks } from "../../../contract/quirks.ts";
 import { ownValue } from "../../../../platform/lib/collections/own_value.ts";
+import { WordSearch } from "../../../../platform/lib/text/word_search.ts";
 
 /** The fields that a vendor with the chat format takes. It refuses a request with any other. */
 export interface VendorFields {
@@ -108,6 +109,20 @@ export function vendorFieldsFor(quirks: Quirks): VendorFields | null {
   if (quirks.has("mistral_fields")) return MISTRAL;
   if (quirks.has("groq_fields")) return GROQ;
   return quirks.has("cohere_fields") ? COHERE : null;
+}
+
+/** The deprecated functions of a request, their choice, and their calls and results in messages. */
+const LEGACY_FUNCTIONS = new WordSearch(/"(?:functions|function_call)"\s*:|"role"\s*:\s*"function"/, ['"function']);
+
+/**
+ * Whether a vendor takes the functions of a request as they are. A vendor that only takes tools gets the deprecated
+ * functions as tools.
+ *
+ * @param outlineText The JSON text of the body without long texts.
+ */
+export function takesFunctions(outlineText: string, quirks: Quirks): boolean {
+  const fields = vendorFieldsFor(quirks);
+  return fields === null || fields.request.has("functions") || !LEGACY_FUNCTIONS.test(outlineText);
 }
 
 /** What is left out without a report: the value that applies without the field. */

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import type { RequestTarget } from "../../../contract/upstream_format.ts";
 import type { Conversation, Effort, Sampling } from "../../../neutral/conversation.ts";
 import { adaptiveEffort, COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../parts/request/effort.ts";
+import { MAX_HINT_CHARACTERS } from "../../../parts/request/member_edits.ts";
 import { shortHash, truncateName } from "../../../parts/request/sanitized_name.ts";
 import { requiresCall } from "../../../parts/request/required_call.ts";
 import { takesSampling } from "../../../parts/request/sampling.ts";
@@ -13,7 +14,6 @@ import type { Writing } from "./writing.ts";
 
 const MAX_STOP_SEQUENCES = 4;
 const MAX_USER_CHARACTERS = 64;
-const MAX_CACHE_KEY_CHARACTERS = 64;
 /** Assumed length of the reply, to convert a budget when neither request nor model has a limit. */
 const DEFAULT_OUTPUT_TOKENS = 32_000;
 
@@ -158,7 +158,7 @@ function writeHints({ user, cacheKey, verbosity }: Conversation, { target, dropp
   if (user !== null && quirks.has("no_user_field")) droppedFields.add("user");
   else if (user !== null) body.user = user.length <= MAX_USER_CHARACTERS ? user : `user_${shortHash(user, 16)}`;
   if (cacheKey !== null && quirks.has("no_prompt_cache_key")) droppedFields.add("prompt_cache_key");
-  else if (cacheKey !== null) body.prompt_cache_key = truncateName(cacheKey, MAX_CACHE_KEY_CHARACTERS);
+  else if (cacheKey !== null) body.prompt_cache_key = truncateName(cacheKey, MAX_HINT_CHARACTERS);
   if (verbosity !== null && quirks.has("no_verbosity")) droppedFields.add("verbosity");
   else if (verbosity !== null) body.verbosity = verbosity;
   return body;

@@ -5,6 +5,7 @@ import type { JsonEdit } from "../../../../platform/lib/json/json_edits.ts";
 import { wireCallId } from "../shared/tools.ts";
 import { type BodyEdits, joinedEdits, NO_EDITS, withEdits } from "../../../parts/request/body_edits.ts";
 import { openAiMarkEdits } from "../../../parts/request/cache_breakpoints.ts";
+import { hintEditsOf } from "../../../parts/request/member_edits.ts";
 import type { PassThrough, PassThroughRequest } from "../../../contract/pass_through.ts";
 import { addedChoiceEditsOf, factEditsOf, toolSearchEditsOf } from "./fact_edits.ts";
 import { issuedIds } from "./issued_ids.ts";
@@ -30,7 +31,7 @@ export const passThrough: PassThrough = {
     const known = factEditsOf(request);
     const added = addedChoiceEditsOf(request, bytes);
     const limit = outputLimit === null ? {} : { max_output_tokens: outputLimit };
-    const set = { ...changed, ...known.set, ...added.set, model, ...limit };
+    const set = { ...hintEditsOf(request.body).set, ...changed, ...known.set, ...added.set, model, ...limit };
     const remove = ["extra_body", ...known.remove];
     return {
       body: spliceJson(bytes, scan, { set, remove }),

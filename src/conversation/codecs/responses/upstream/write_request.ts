@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../../platform/lib/json/json_object.ts";
 import type { Conversation, Effort, OutputFormat, ReasoningRequest, Sampling } from "../../../neutral/conversation.ts";
 import { adaptiveEffort, COMMON_EFFORTS, effortForShare, nearestEffort } from "../../../parts/request/effort.ts";
 import { writeBreakpoint } from "../../../parts/request/cache_breakpoints.ts";
+import { MAX_HINT_CHARACTERS } from "../../../parts/request/member_edits.ts";
 import { truncateName } from "../../../parts/request/sanitized_name.ts";
 import { takesSampling } from "../../../parts/request/sampling.ts";
 import { openAiDialectFor } from "../../../schemas/openai_dialect.ts";
@@ -15,7 +16,7 @@ import { writeSharedSettings } from "./shared_settings.ts";
 import { systemRole, writeItems } from "./write_items.ts";
 
 const MIN_OUTPUT_TOKENS = 16;
-const MAX_KEY_CHARACTERS = 64;
+const MAX_NAME_CHARACTERS = 64;
 
 /**
  * Writes a stateless request: nothing is stored, and signatures of reasoning are requested so that the caller can send
@@ -182,7 +183,7 @@ export function writeFormat(format: OutputFormat, dialect: SchemaDialect, droppe
   const { schema, isStrict, isChanged } = dialect.output(format.schema, format.strict === true);
   if (isChanged) droppedFields.add("output_schema");
   if (format.strict === true && !isStrict) droppedFields.add("output_strict");
-  const name = format.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, MAX_KEY_CHARACTERS) || "reply";
+  const name = format.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, MAX_NAME_CHARACTERS) || "reply";
   return {
     type: "json_schema",
     name,
@@ -196,8 +197,8 @@ function hintFields({ user, cacheKey }: Conversation, { quirks }: RequestTarget)
   return {
     ...(user === null
       ? {}
-      : { [quirks.has("user_field") ? "user" : "safety_identifier"]: truncateName(user, MAX_KEY_CHARACTERS) }),
-    ...(cacheKey === null ? {} : { prompt_cache_key: truncateName(cacheKey, MAX_KEY_CHARACTERS) }),
+      : { [quirks.has("user_field") ? "user" : "safety_identifier"]: truncateName(user, MAX_HINT_CHARACTERS) }),
+    ...(cacheKey === null ? {} : { prompt_cache_key: truncateName(cacheKey, MAX_HINT_CHARACTERS) }),
   };
 }
 
