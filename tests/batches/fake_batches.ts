@@ -86,7 +86,7 @@ export class FakeBatches implements BatchUpstream {
 
   readResult(line: Uint8Array<ArrayBuffer>): ReturnType<BatchUpstream["readResult"]> {
     const { id } = JSON.parse(new TextDecoder().decode(line));
-    return { id, status: 200, body: new TextEncoder().encode('{"reply":"vendor"}') };
+    return Promise.resolve({ id, status: 200, body: new TextEncoder().encode('{"reply":"vendor"}') });
   }
 
   remove(): Promise<void> {

@@ -91,15 +91,14 @@ Deno.test("vendors' batches: results are read whatever a line is", async () => {
     ["google", { response: {} }, null],
   ];
   for (const [kind, line, expected] of cases) {
-    await withBatches(kind, [{}], (batches) => {
-      const result = batches.readResult(encoder.encode(JSON.stringify(line)));
+    await withBatches(kind, [{}], async (batches) => {
+      const result = await batches.readResult(encoder.encode(JSON.stringify(line)));
       const read = result === null
         ? null
         : "unrun" in result
         ? [result.id, result.unrun]
         : [result.id, result.status, JSON.parse(decoder.decode(result.body))];
       assertEquals(read, expected, JSON.stringify(line));
-      return Promise.resolve();
     });
   }
 });

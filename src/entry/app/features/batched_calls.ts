@@ -142,6 +142,9 @@ async function bytesOf(body: OutboundCall["body"]): Promise<Uint8Array<ArrayBuff
   return joined.joined();
 }
 
+/** A longer error of a vendor is not parsed, which would keep others waiting. */
+const MAX_ERROR_BYTES = 65_536;
+
 /** The reply as the vendor would have sent it by itself. */
 async function replyOf(
   { status, body }: VendorReply,
@@ -150,7 +153,7 @@ async function replyOf(
 ): Promise<OutboundResponse> {
   if (status >= 200 && status <= 299) return await Promise.resolve(new StoredResponse(status, body));
   const { kind, message, code, field, reason, isContentRefusal } = readError(
-    parsedOrNull(new TextDecoder().decode(body)),
+    body.length > MAX_ERROR_BYTES ? null : parsedOrNull(new TextDecoder().decode(body)),
     () => null,
   );
   throw outbound.failure(kind ?? failureKindOf(status), message, {

@@ -1,4 +1,3 @@
-import { scanJson } from "../../../platform/lib/json/json.ts";
 import { TurnPace } from "../../../platform/lib/streams/turn_pace.ts";
 import type { StoredFile } from "../../../platform/files/files.ts";
 import type { Credential } from "../../../money/billing/keys/key_ring.ts";
@@ -15,8 +14,6 @@ import { hasLine, idPrefixOf, lineNumberOf, type ResultPlace, type VendorBatch }
 
 /** A longer line of a vendor's results is left out: no reply of a model is as long. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024;
-/** Objects and lists of a result. Numbers, of which vectors have millions, take far less memory and time to parse. */
-const MAX_RESULT_CONTAINERS = 100_000;
 
 /** What {@linkcode VendorResults} works on. */
 export interface ResultOptions {
@@ -118,7 +115,7 @@ export class VendorResults {
     const { settler, settled } = this.options;
     const turn = this.#pace.note();
     if (turn !== null) await turn;
-    const result = bytes.length === 0 ? null : readQuietly(upstream, bytes);
+    const result = bytes.length === 0 ? null : await readQuietly(upstream, bytes);
     if (result === null) return;
     const number = lineNumberOf(idPrefixOf(settler.entry.value.id, vendor.number), result.id);
     if (number === null || settled.has(number) || !hasLine(vendor.lines, number)) {
@@ -197,11 +194,10 @@ export class VendorResults {
   }
 }
 
-/** A line that is none of the vendor's format, or has what no reply has, is as one that is missing. */
-function readQuietly(upstream: BatchUpstream, bytes: Uint8Array<ArrayBuffer>) {
+/** A line that is none of the vendor's format is as one that is missing. */
+async function readQuietly(upstream: BatchUpstream, bytes: Uint8Array<ArrayBuffer>) {
   try {
-    if (bytes.length > MAX_RESULT_CONTAINERS && scanJson(bytes).containers > MAX_RESULT_CONTAINERS) return null;
-    return upstream.readResult(bytes);
+    return await upstream.readResult(bytes);
   } catch {
     return null;
   }

@@ -7,7 +7,8 @@ import type { Outbound } from "../call/outbound_call.ts";
 import type { OutboundBody } from "../call/outbound_body.ts";
 import type { BatchContent, BatchOrder, BatchUpstream } from "../contract/batch_upstream.ts";
 import { readAnthropicError } from "./text.ts";
-import { BATCH_CALL, ignoreMissing, nullIfMissing, openContent, readMember } from "../shared/batch_exchange.ts";
+import { BATCH_CALL, ignoreMissing, nullIfMissing, openContent } from "../shared/batch_exchange.ts";
+import { readResultLine } from "../shared/result_line.ts";
 
 /** The limits of one batch, whose bytes are those of the body. Source: Messages API reference, "Message Batches". */
 const LIMITS = { lines: 100_000, bytes: 256_000_000 - 1_000 };
@@ -38,6 +39,9 @@ const Result = z.object({
     error: z.object({ error: z.object({ type: z.string().nullish() }).nullish() }).nullish().catch(null),
   }),
 });
+
+/** Where the parts of a line of results are. */
+const RESULT_NAMES = { reply: ["result", "message"], facts: new Set(["custom_id", "type", "error"]) };
 
 /** Message batches of Anthropic. Source: Messages API reference, "Message Batches". */
 export function anthropicBatches(outbound: Outbound): BatchUpstream {
@@ -87,13 +91,13 @@ export function anthropicBatches(outbound: Outbound): BatchUpstream {
     },
     results: (id, from) =>
       openContent({ outbound, path: `${pathOf(id)}/results`, from, readError: readAnthropicError }),
-    readResult(line) {
-      const whole = Result.safeParse(JSON.parse(new TextDecoder().decode(line)));
+    async readResult(line) {
+      const { around, memberAt } = await readResultLine(line, RESULT_NAMES);
+      const whole = Result.safeParse(around);
       if (!whole.success) return null;
       const { custom_id: id, result: { type, error } } = whole.data;
       if (type !== "succeeded" && type !== "errored") return { id, unrun: type };
-      const result = readMember(line, "result");
-      const body = result && readMember(result, type === "succeeded" ? "message" : "error");
+      const body = memberAt(type === "succeeded" ? RESULT_NAMES.reply : ["result", "error"]);
       if (body === null) return null;
       return { id, status: type === "succeeded" ? 200 : statusOf(error?.error?.type ?? null) ?? 500, body };
     },

@@ -34,8 +34,12 @@ export interface BatchUpstream {
    * @param from The first byte that is needed. A vendor may send all bytes nevertheless.
    */
   results(name: string, from: number): Promise<ResultContent>;
-  /** Reads a line of the results; null if it is none. */
-  readResult(line: Uint8Array<ArrayBuffer>): BatchResult | null;
+  /**
+   * Reads a line of the results; null if it is none. A line of any length does not keep others waiting.
+   *
+   * @throws {SyntaxError} If it is not a JSON text.
+   */
+  readResult(line: Uint8Array<ArrayBuffer>): Promise<BatchResult | null>;
   /**
    * Removes an ended batch and its files at the vendor, as far as the vendor has a way.
    *

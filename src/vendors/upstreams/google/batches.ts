@@ -4,8 +4,9 @@ import { content as contentFormat } from "../../../conversation/codecs/content/m
 import { RPC_CODES, rpcCodeOf } from "../../../conversation/codecs/content/shared/rpc_codes.ts";
 import type { Outbound } from "../call/outbound_call.ts";
 import type { BatchContent, BatchProgress, BatchResult, BatchUpstream } from "../contract/batch_upstream.ts";
-import { BATCH_CALL, ignoreMissing, nullIfMissing, openContent, readMember } from "../shared/batch_exchange.ts";
+import { BATCH_CALL, ignoreMissing, nullIfMissing, openContent } from "../shared/batch_exchange.ts";
 import { geminiPath } from "../shared/model_paths.ts";
+import { readResultLine } from "../shared/result_line.ts";
 
 /** The limits of one batch with a file, which has at most 2 GB. Source: Gemini API reference, "Batch API". */
 const LIMITS = { lines: 50_000, bytes: 2_000_000_000 };
@@ -31,6 +32,9 @@ const Result = z.object({
   key: z.string(),
   error: z.object({ code: z.int().nullish(), message: text }).nullish(),
 });
+
+/** Where the parts of a line of results are. */
+const RESULT_NAMES = { reply: ["response"], facts: new Set(["key", "error"]) };
 
 /** The states of a batch that has ended, without their prefix. */
 const ENDED: ReadonlySet<string> = new Set([
@@ -111,12 +115,13 @@ export function googleBatches(outbound: Outbound): BatchUpstream {
     },
     results: (file, from) =>
       openContent({ outbound, path: `/download/v1beta/${file}:download?alt=media`, from, readError }),
-    readResult(line): BatchResult | null {
-      const whole = Result.safeParse(JSON.parse(new TextDecoder().decode(line)));
+    async readResult(line): Promise<BatchResult | null> {
+      const { around, memberAt } = await readResultLine(line, RESULT_NAMES);
+      const whole = Result.safeParse(around);
       if (!whole.success) return null;
       const { key: id, error } = whole.data;
       if (error?.code === RPC_CODES.CANCELLED) return { id, unrun: "cancelled" };
-      const body = error ? errorBody(error) : readMember(line, "response");
+      const body = error ? errorBody(error) : memberAt(RESULT_NAMES.reply);
       return body === null
         ? null
         : { id, status: error ? CODES[error.code ?? RPC_CODES.INTERNAL]?.[0] ?? 500 : 200, body };

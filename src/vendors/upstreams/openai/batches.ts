@@ -5,7 +5,8 @@ import { jsonObjectOf } from "../../../platform/http/bodies/json_body.ts";
 import type { Outbound } from "../call/outbound_call.ts";
 import type { BatchProgress, BatchUpstream } from "../contract/batch_upstream.ts";
 import { multipartBody } from "../contract/multipart_body.ts";
-import { BATCH_CALL, ignoreMissing, nullIfMissing, openContent, readMember } from "../shared/batch_exchange.ts";
+import { BATCH_CALL, ignoreMissing, nullIfMissing, openContent } from "../shared/batch_exchange.ts";
+import { readResultLine } from "../shared/result_line.ts";
 
 /** The limits of one batch. Source: OpenAI API reference, "Create batch". */
 const LIMITS = { lines: 50_000, bytes: 200_000_000, inputs: 50_000 };
@@ -35,6 +36,12 @@ const Answered = z.object({
   response: z.object({ status_code: z.int().min(200).max(599) }).nullish(),
   error: z.object({ code: text }).nullish(),
 });
+
+/** Where the parts of a line of results are. */
+const RESULT_NAMES = {
+  reply: ["response", "body"],
+  facts: new Set(["custom_id", "response", "status_code", "error"]),
+};
 
 const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "expired", "cancelled"]);
 
@@ -101,13 +108,13 @@ export function openaiBatches(outbound: Outbound): BatchUpstream {
       await ignoreMissing(() => outbound.json("POST", path, null, () => true, BATCH_CALL));
     },
     results: (file, from) => openContent({ outbound, path: `/files/${encodeURIComponent(file)}/content`, from }),
-    readResult(line) {
-      const whole = Answered.safeParse(JSON.parse(new TextDecoder().decode(line)));
+    async readResult(line) {
+      const { around, memberAt } = await readResultLine(line, RESULT_NAMES);
+      const whole = Answered.safeParse(around);
       if (!whole.success) return null;
       const { custom_id: id, response, error } = whole.data;
       if (!response) return { id, unrun: error?.code ?? "" };
-      const reply = readMember(line, "response");
-      const body = reply && readMember(reply, "body");
+      const body = memberAt(RESULT_NAMES.reply);
       return body === null ? null : { id, status: response.status_code, body };
     },
     async remove(_id, files) {
