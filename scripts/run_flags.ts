@@ -26,8 +26,9 @@ export const UNSTABLE: readonly string[] = [
  */
 export const LAZY_OPTION = "--unstable-lazy-dynamic-imports";
 
-/** The options of V8. Source: docs/decisions/0061-memory-after-load.md, docs/decisions/0104-short-lived-objects.md. */
-export const V8_OPTION = "--v8-flags=--memory-reducer-delay-ms=30000,--no-allocation-site-pretenuring";
+/** The options of V8. Source: docs/decisions/0061, 0104 and 0348. */
+export const V8_OPTION =
+  "--v8-flags=--memory-reducer-delay-ms=30000,--no-allocation-site-pretenuring,--no-incremental-marking-task";
 
 /** Deno does not ask its maker for a newer version, since a gateway sends nothing that its operator has not configured. */
 export const NO_UPDATE_CHECK: Readonly<Record<string, string>> = { DENO_NO_UPDATE_CHECK: "1" };
