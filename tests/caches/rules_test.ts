@@ -160,10 +160,13 @@ inGateway("an unsupported method is 405 with the supported ones", async (gateway
   assertEquals([status, headers.get("allow")], [405, "GET, PATCH, DELETE"]);
 });
 
-inGateway("a part of an unknown type in a cache for another format is 400 and creates nothing", async (gateway) => {
-  const contents = [...CONTENTS, { role: "user", parts: [{ txt: "hi" }] }];
-  const { status, json } = await gateway.call("POST", CACHES_PATH, { model: "sandbox/chat-1", contents });
-  assertEquals([status, json.error.status], [400, "INVALID_ARGUMENT"]);
-  assertEquals(json.error.message.includes(`"contents[${CONTENTS.length}].parts[0].txt"`), true, json.error.message);
-  assertEquals((await gateway.call("GET", CACHES_PATH)).json, { cachedContents: [] });
-});
+inGateway(
+  "a part of an unknown type in a cache for another format returns 400 and creates nothing",
+  async (gateway) => {
+    const contents = [...CONTENTS, { role: "user", parts: [{ txt: "hi" }] }];
+    const { status, json } = await gateway.call("POST", CACHES_PATH, { model: "sandbox/chat-1", contents });
+    assertEquals([status, json.error.status], [400, "INVALID_ARGUMENT"]);
+    assertEquals(json.error.message.includes(`"contents[${CONTENTS.length}].parts[0].txt"`), true, json.error.message);
+    assertEquals((await gateway.call("GET", CACHES_PATH)).json, { cachedContents: [] });
+  },
+);

@@ -49,6 +49,11 @@ function isHostedShell({ environment }: JsonObject): boolean {
   return isObject(environment) ? environment.type !== "local" : !isAbsent(environment);
 }
 
+/** Whether a kind of tool names the vendor that runs it, as OpenRouter's do: `openrouter:web_search`. */
+export function isPrefixedTool(kind: string): boolean {
+  return /^[a-z]+:/.test(kind);
+}
+
 /** The name of a kind of tool in permissions and prices: without version and date. */
 export function hostedToolName(kind: string, tool: JsonObject = {}): string {
   if (kind === "builtin_function" && isObject(tool.function)) return hostedToolName(textOf(tool.function.name));

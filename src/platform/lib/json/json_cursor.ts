@@ -3,7 +3,8 @@ import { nextTurn } from "../streams/loop_turns.ts";
 const QUOTE = 0x22, BACKSLASH = 0x5c, COMMA = 0x2c, COLON = 0x3a;
 const OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d, OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d;
 const MAX_DEPTH = 64;
-const MAX_PARSED_BYTES = 65_536;
+/** What is parsed in one step: a longer text takes more than a few milliseconds. */
+export const MAX_PARSED_BYTES = 65_536;
 /** A few milliseconds of work. No text has so much space in one place. */
 const SLICE_BYTES = 1_000_000;
 /** How much longer it takes to parse a byte than to skip it, if it is one of an object whose names no other has. */

@@ -56,7 +56,6 @@ export function checkResponses(body: JsonObject): void {
   checkRange(body, "max_output_tokens", MIN_OUTPUT_TOKENS, Infinity);
   checkLength(body.prompt_cache_key, "prompt_cache_key", 64);
   checkLength(body.safety_identifier, "safety_identifier", 64);
-  checkLength(body.safety_identifier, "safety_identifier", 64);
   checkResponsesModel(body);
   checkCacheMarks(body, "input");
   listOf(body.include).forEach((name, index) => checkChoice(name, `include[${index}]`, INCLUDES));

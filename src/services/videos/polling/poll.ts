@@ -32,8 +32,8 @@ export type AnswerHandler = (task: WatchedTask, progress: VideoProgress) => Prom
 
 /**
  * Creates the handler that ends tasks by the vendor's status or at their deadline. A failed poll never fails a task
- * (429, 5xx, no response, a provider that is no longer configured); only the deadline does. Several polls with 404 do,
- * see {@linkcode ProviderPolls}.
+ * (429, 5xx, no response, a provider that is no longer configured). The deadline does, and several polls with 404, see
+ * {@linkcode ProviderPolls}.
  *
  * @param isHeld Whether a task is being cancelled, see {@linkcode Poller.hold}.
  */

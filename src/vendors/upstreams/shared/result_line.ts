@@ -1,9 +1,6 @@
-import { JsonCursor } from "../../../platform/lib/json/json_cursor.ts";
+import { JsonCursor, MAX_PARSED_BYTES } from "../../../platform/lib/json/json_cursor.ts";
 import type { JsonObject } from "../../../platform/lib/json/json_object.ts";
 import { readMember } from "./batch_exchange.ts";
-
-/** A longer line is not parsed as a whole: parsing a shorter one takes less than a few milliseconds. */
-const MAX_PARSED_BYTES = 65_536;
 
 /** A line of a vendor's results. */
 interface ResultLine {
@@ -22,8 +19,8 @@ interface ResultNames {
 }
 
 /**
- * Reads a line of a vendor's results. Of a long one, only what is around the reply is parsed, and the reply is skipped
- * with pauses. It is checked when it is read as a reply.
+ * Reads a line of a vendor's results. Of one above {@linkcode MAX_PARSED_BYTES}, only what is around the reply is
+ * parsed, and the reply is skipped with pauses. It is checked when it is read as a reply.
  *
  * @param turn Resolves in a later turn of the event loop.
  * @throws {SyntaxError} If the line is not a JSON text, or if a fact of a long line is longer than 64 KB.

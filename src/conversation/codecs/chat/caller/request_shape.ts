@@ -1,5 +1,5 @@
 import { isObject } from "../../../neutral/wire_value.ts";
-import { hostedToolName } from "../../../contract/hosted_tools.ts";
+import { hostedToolName, isPrefixedTool } from "../../../contract/hosted_tools.ts";
 import { type Fields, Kinds } from "../../../contract/unread_fields.ts";
 
 /**
@@ -187,9 +187,9 @@ function isOtherPart(type: string): boolean {
   return OTHER_PARTS.has(type);
 }
 
-/** Whether a vendor of this format runs a tool. OpenRouter's have a prefix: `openrouter:web_search`. */
+/** Whether a vendor of this format runs a tool. */
 function isHostedTool(type: string): boolean {
-  return type === "builtin_function" || /^[a-z]+:/.test(type) || HOSTED_TOOLS.has(hostedToolName(type));
+  return type === "builtin_function" || isPrefixedTool(type) || HOSTED_TOOLS.has(hostedToolName(type));
 }
 
 /** Whether a vendor of this format has an output format that is not read. */

@@ -1,4 +1,4 @@
-import { hostedToolName } from "../../../contract/hosted_tools.ts";
+import { hostedToolName, isPrefixedTool } from "../../../contract/hosted_tools.ts";
 import { type Fields, Kinds } from "../../../contract/unread_fields.ts";
 
 /**
@@ -206,7 +206,7 @@ function isOtherPart(type: string): boolean {
   return OTHER_PARTS.has(type);
 }
 
-/** Whether this format has a tool that the caller does not define. OpenRouter's have a prefix: `openrouter:`. */
+/** Whether this format has a tool that the caller does not define. */
 function isOtherTool(type: string): boolean {
-  return /^[a-z]+:/.test(type) || OTHER_TOOLS.has(hostedToolName(type));
+  return isPrefixedTool(type) || OTHER_TOOLS.has(hostedToolName(type));
 }
